@@ -355,8 +355,7 @@ static void put_pass(struct estimate *factor, struct estimate *overhead, const s
 
 static double back_overhead(const struct gpu_costs *g)
 {
-    return g->backward_overhead_s.value > 0 ? g->backward_overhead_s.value
-                                            : g->layer_overhead_s.value;
+    return (double)stated_or(&g->backward_overhead_s, g->layer_overhead_s.value);
 }
 
 // Blocks first: their overheads are used for heads, too.

@@ -13,10 +13,7 @@ bool metric_is_memory(int metric)
 {
     return metric == METRIC_PEAK_MEMORY || metric == METRIC_STATIC_MEMORY;
 }
-bool metric_is_share(int metric)
-{
-    return metric == METRIC_MFU || metric == METRIC_CAUSAL_MFU;
-}
+bool metric_is_share(int metric) { return metric == METRIC_MFU || metric == METRIC_CAUSAL_MFU; }
 bool metric_is_rate(int metric)
 {
     return metric == METRIC_TFLOPS_PER_GPU || metric == METRIC_MODEL_TFLOPS_PER_GPU ||
@@ -94,7 +91,8 @@ static const char *why_excluded(const struct run_row *row, const struct run_choi
                "iteration_time, throughput, model_tflops_per_gpu; more in FORMATS, runs)";
     if (row->metric == NOT_STATED || isnan(row->value)) return "no metric or value";
     if (row->metric == METRIC_OOM || row->metric == METRIC_FAILED_OR_OOM) return NULL;
-    if (row->unit == UNIT_SHARE && !metric_is_share(row->metric)) return "a percentage (metric mfu)";
+    if (row->unit == UNIT_SHARE && !metric_is_share(row->metric))
+        return "a percentage (metric mfu)";
     if (metric_is_share(row->metric) && row->value > 1)
         return "a share of the peak above 1 (47 % is 47% or 0.47)";
     return row->value > 0 ? NULL : "a value of 0";

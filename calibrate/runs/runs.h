@@ -121,7 +121,7 @@ int runs_deal(struct run_set *set, enum fold_by by, int folds);
 bool metric_is_time(int metric); // iteration, layers, rates
 bool metric_is_memory(int metric);
 bool metric_is_share(int metric); // of a peak
-bool metric_is_rate(int metric); // more is better
+bool metric_is_rate(int metric);  // more is better
 
 // The prediction of the row's metric, in the unit of row.value; NAN: not available.
 double run_prediction(const struct run_row *row, const struct prediction *x);

@@ -27,7 +27,8 @@ static void predict_run(struct predictor *p, struct run *run, struct arena *aren
         return;
     }
     run->predicted = run_prediction(&run->row, &run->prediction);
-    if (metric_is_share(run->row.metric) && !(run->predicted > 0)) run->excluded = "the peak of its GPU is not known";
+    if (metric_is_share(run->row.metric) && !(run->predicted > 0))
+        run->excluded = "the peak of its GPU is not known";
     find_range(run);
 }
 

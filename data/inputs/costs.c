@@ -28,6 +28,7 @@ GET_MEMBER(finish_estimate)
     struct estimate *e = to;
     if (!json_has(value, "low")) e->low = e->value;
     if (!json_has(value, "high")) e->high = e->value;
+    e->stated = true;
     return OK;
 }
 
@@ -52,11 +53,9 @@ static const struct member estimate_rows[] = {
 };
 MEMBERS(estimate, struct estimate, NULL, true, finish_estimate);
 
-static bool is_stated(const struct estimate *e) { return e->value > 0 || e->high > 0; }
-
 PUT_MEMBER(put_stated)
 {
-    if (is_stated(from)) members_write(w, key, &estimate_members, from, context);
+    if (estimate_is_stated(from)) members_write(w, key, &estimate_members, from, context);
 }
 
 // ---- GPUs
@@ -74,7 +73,7 @@ GET_MEMBER(finish_precision)
 {
     struct precision_costs *p = to;
     double gemm = p->gemm_flop_per_s.value;
-    if (!is_stated(&p->low_rank_flop_per_s))
+    if (!estimate_is_stated(&p->low_rank_flop_per_s))
         p->low_rank_flop_per_s = (struct estimate)ASSUMED(gemm);
     return OK;
 }
@@ -154,7 +153,7 @@ PUT_MEMBER(put_transfer)
 {
     bool any = false;
     for (size_t i = 0; i < ARRAY_LENGTH(transfer_rows); i++)
-        any |= is_stated((const void *)((const char *)from + transfer_rows[i].at));
+        any |= estimate_is_stated((const void *)((const char *)from + transfer_rows[i].at));
     if (any) members_write(w, key, &transfer_members, from, context);
 }
 
@@ -263,7 +262,8 @@ static enum status check_estimate(const struct member *row, const struct estimat
                                   const char *file, const char *where, struct error *err)
 {
     const char *key = row->key;
-    if (!(e->value >= row->low && e->value <= row->high))
+    bool absent = !estimate_is_stated(e) && e->value == 0;
+    if (!absent && !(e->value >= row->low && e->value <= row->high))
         return fail(err, BAD_INPUT, "%s: %s%s.value: expected a number from %g to %g, found %g",
                     file, where, key, row->low, row->high, e->value);
     if (!(e->low >= 0 && e->low <= e->value && e->value <= e->high && isfinite(e->high)))

@@ -21,26 +21,31 @@ struct estimate {
     const char *source; // what was measured, where it was published; NULL if not stated
     double valid_low,
         valid_high; // range of the argument (FLOP, bytes) of the fit; both 0: not stated
+    bool stated;    // by a document or an option, so that a value of 0 is one
 };
 
-// 0: not stated.
+// Of a rate or a factor, which are never 0: not stated.
 static inline long double estimate_or(const struct estimate *e, long double otherwise)
 {
     return e->value > 0 ? (long double)e->value : otherwise;
 }
-// Of a share: 0 where its range reaches above it, which is slower than any other.
-static inline long double share_or(const struct estimate *e, long double otherwise)
+// Of a time or a share, of which 0 is a value like others.
+static inline bool estimate_is_stated(const struct estimate *e)
 {
-    return e->high > 0 ? (long double)e->value : otherwise;
+    return e->stated || e->value > 0 || e->high > 0;
+}
+static inline long double stated_or(const struct estimate *e, long double otherwise)
+{
+    return estimate_is_stated(e) ? (long double)e->value : otherwise;
 }
 static inline struct estimate estimate_assumed(double value, const char *source)
 {
-    return (struct estimate){value, value, value, ORIGIN_ASSUMED, source, 0, 0};
+    return (struct estimate){value, value, value, ORIGIN_ASSUMED, source, 0, 0, false};
 }
 static inline struct estimate estimate_fitted(double value, double low, double high,
                                               const char *source)
 {
-    return (struct estimate){value, low, high, ORIGIN_FITTED, source, 0, 0};
+    return (struct estimate){value, low, high, ORIGIN_FITTED, source, 0, 0, false};
 }
 
 struct precision_costs {

@@ -151,7 +151,7 @@ static void scale_each(void *of, enum cost_scope scope, const struct scaling *x)
 
 static void state(struct estimate *e, double value, const char *source)
 {
-    *e = (struct estimate){value, value, value, ORIGIN_PUBLISHED, source, 0, 0};
+    *e = (struct estimate){value, value, value, ORIGIN_PUBLISHED, source, 0, 0, false};
 }
 
 // A precision that the other GPU lacks has its rates of the first one listed, by the peaks.

@@ -22,6 +22,7 @@ static void set_value(struct estimate *e, const struct cost_key *key, void *cont
 {
     (void)key;
     e->value = e->low = e->high = *(const double *)context;
+    e->stated = true;
 }
 
 enum status predictor_set(struct predictor *p, const char *text, struct error *err)
@@ -54,6 +55,7 @@ static void set_estimate(struct estimate *e, const struct cost_key *key, void *c
     const struct estimate *from = context;
     (void)key;
     e->value = from->value, e->low = from->low, e->high = from->high;
+    e->stated |= from->stated;
 }
 
 void predictor_assume(struct predictor *p, const char *name, const struct estimate *value)

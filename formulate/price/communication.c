@@ -216,8 +216,7 @@ static real wait_s(const struct pricing *x, int group)
     bool knows = job->fixed_capacity || job->graphs == GRAPHS_STEP;
     const struct gpu_costs *gpu = x->gpus[group];
     real wait = gpu->dispatch_wait_s.value;
-    if (job->dispatcher == DISPATCH_ALL_TO_ALL && gpu->all_to_all_wait_s.value > 0)
-        wait = gpu->all_to_all_wait_s.value;
+    if (job->dispatcher == DISPATCH_ALL_TO_ALL) wait = stated_or(&gpu->all_to_all_wait_s, wait);
     return knows || x->level ? 0 : wait; // no link is held meanwhile
 }
 

@@ -218,7 +218,7 @@ static void finish_compute(const struct pricing *x, const struct layer_run *run,
     default: break;
     }
     real overhead = gpu->layer_overhead_s.value,
-         after = estimate_or(&gpu->backward_overhead_s, overhead), step = step_factor(x, group);
+         after = stated_or(&gpu->backward_overhead_s, overhead), step = step_factor(x, group);
     overhead *= times_of(x, run), after *= times_of(x, run);
     if (run->kind == LAYER_EMBEDDING) overhead = after = 0;
     c->forward = step * (forward * c->forward + overhead);
@@ -347,7 +347,7 @@ static real dispatch_shown_s(const struct pricing *x, real dispatch, real comput
     if (!x->problem->job.overlapped_dispatch) return dispatch;
     real share = x->problem->costs.dispatch_overlap.value;
     if (x->problem->job.dispatcher == DISPATCH_ALL_TO_ALL)
-        share = share_or(&x->problem->costs.all_to_all_overlap, share);
+        share = stated_or(&x->problem->costs.all_to_all_overlap, share);
     return dispatch - share * fminl(dispatch, compute);
 }
 

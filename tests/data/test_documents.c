@@ -163,6 +163,23 @@ static void expect_estimate(struct estimate *e, const struct cost_key *key, void
     assert_true(e->value == expected.value);
 }
 
+// A stated 0 of a time is one, not the number that stands in for it; a rate of 0 is refused.
+TEST(test_stated_zeros)
+{
+    struct costs c, written;
+    expect_ok(costs_load(&c, "data/costs/kernels.json", &own_arena, &own_err));
+    c.gpus[0].backward_overhead_s = (struct estimate){.stated = true};
+    expect_ok(costs_save(&c, own_path("zeros.json"), &own_arena, &own_err));
+    expect_ok(costs_load(&written, own_path("zeros.json"), &own_arena, &own_err));
+    assert_true(stated_or(&written.gpus[0].backward_overhead_s, 7) == 0);
+    assert_true(stated_or(&written.gpus[1].backward_overhead_s, 7) == 7);
+    c.gpus[0].backward_memory_bytes_per_s = (struct estimate){.stated = true};
+    expect_ok(costs_save(&c, own_path("zeros.json"), &own_arena, &own_err));
+    assert_int_equal(costs_load(&written, own_path("zeros.json"), &own_arena, &own_err), BAD_INPUT);
+    assert_non_null(
+        strstr(own_err.text, "backward_memory_bytes_per_s.value: expected a number from 1"));
+}
+
 // Whatever a fit may put into costs, they can be read again.
 TEST(test_fitted_numbers)
 {

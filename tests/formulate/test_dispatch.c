@@ -136,6 +136,9 @@ TEST(the_device_waits_for_counts)
     near_to(waits.again_ns[RECOMPUTE_FULL][0], full + 100000);
     b->gpus[0].all_to_all_wait_s = exactly(300e-6);
     near_to(forward_of(b), none.forward_ns[0] + 300000);
+    b->gpus[0].all_to_all_wait_s = (struct estimate){.stated = true}; // 0, not as the other
+    assert_int_equal(forward_of(b), none.forward_ns[0]);
+    b->gpus[0].all_to_all_wait_s = exactly(300e-6);
     b->problem.job.fixed_capacity = true;
     assert_int_equal(forward_of(b), none.forward_ns[0]);
     b->problem.job.fixed_capacity = false, b->problem.job.graphs = GRAPHS_STEP;

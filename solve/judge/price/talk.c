@@ -192,9 +192,8 @@ static long double counting_s(const struct price_audit *a, int group)
     const struct job *j = &a->problem->job;
     const struct gpu_costs *gpu = gpu_of(a, group);
     if (j->graphs == GRAPHS_STEP || j->fixed_capacity) return 0;
-    if (j->dispatcher == DISPATCH_ALL_TO_ALL && gpu->all_to_all_wait_s.value > 0)
-        return gpu->all_to_all_wait_s.value;
-    return gpu->dispatch_wait_s.value;
+    long double fused = gpu->dispatch_wait_s.value;
+    return j->dispatcher == DISPATCH_ALL_TO_ALL ? stated_or(&gpu->all_to_all_wait_s, fused) : fused;
 }
 
 // Beside another micro-batch's passes: a share of what both take is hidden.
@@ -203,7 +202,7 @@ long double judged_routing_s(const struct price_audit *a, long double routed, lo
     const struct job *j = &a->problem->job;
     const struct costs *c = &a->problem->costs;
     long double share = c->dispatch_overlap.value;
-    if (j->dispatcher == DISPATCH_ALL_TO_ALL) share = share_or(&c->all_to_all_overlap, share);
+    if (j->dispatcher == DISPATCH_ALL_TO_ALL) share = stated_or(&c->all_to_all_overlap, share);
     if (!j->overlapped_dispatch) return routed;
     return greatest((1 - share) * routed, routed - share * compute);
 }

@@ -369,7 +369,7 @@ struct work work_of(const struct price_audit *a, int run, int group, struct piec
                      .launch = launching_s(a, run, group),
                      .forward_factor = 1,
                      .backward_factor = 1};
-    w.overhead_back = estimate_or(&gpu->backward_overhead_s, w.overhead);
+    w.overhead_back = stated_or(&gpu->backward_overhead_s, w.overhead);
     if (is_layered(a, run)) {
         w.forward_factor = estimate_or(&gpu->forward_factor, 1);
         w.backward_factor = estimate_or(&gpu->backward_factor, 1);

@@ -28,6 +28,7 @@ void dispatch_draw(struct problem *p, uint64_t seed)
         gpu->mixture_launch_s = up_to(&own, 3e-3);
         gpu->dispatch_wait_s = up_to(&own, 1e-3);
         gpu->all_to_all_wait_s = up_to(&own, 3e-3);
+        gpu->all_to_all_wait_s.stated = seed & 1;
         for (int i = 0; i < gpu->precision_count; i++) {
             struct precision_costs *r = &gpu->precisions[i];
             r->expert_start_s = up_to(&own, 5e-5);
@@ -39,6 +40,7 @@ void dispatch_draw(struct problem *p, uint64_t seed)
     }
     // Drawn last: what came before stays as it was.
     c->all_to_all_overlap = up_to(&own, 1);
+    c->all_to_all_overlap.stated = seed & 1; // else 0 is not
     for (int g = 0; g < c->gpu_count; g++) {
         struct gpu_costs *gpu = &c->gpus[g];
         gpu->paired_launch_factor = exactly((double)random_between(&own, 0, 9) / 4);
