@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "data/base/file.h"
 #include "data/kinds/schedules.h"
@@ -14,10 +15,11 @@ bool report_has_time(enum layout_fate fate)
     return fate != FATE_REFUSED && fate != FATE_MEMORY && fate != FATE_INFEASIBLE;
 }
 
-// What orders a layout's line; the line has its degrees, too.
+// What orders a layout's line; the line ends with its degrees.
 struct ranked {
     int64_t number, key_ns;
     const struct layouts_work *work;
+    const char *degrees;
 };
 
 static int by_time(const void *a, const void *b)
@@ -29,8 +31,9 @@ static int by_time(const void *a, const void *b)
 
 static int by_number(const void *a, const void *b)
 {
-    const struct report_layout *const *x = a, *const *y = b;
-    return (*x)->number < (*y)->number ? -1 : (*x)->number > (*y)->number;
+    const struct ranked *x = *(const struct ranked *const *)a,
+                        *y = *(const struct ranked *const *)b;
+    return x->number < y->number ? -1 : x->number > y->number;
 }
 
 static int by_plan(const void *a, const void *b)
@@ -45,6 +48,7 @@ struct first_lines {
     struct ranked *lines;
     int64_t count, most;
     int (*order)(const void *a, const void *b);
+    bool heap;
 };
 
 static void sink(struct first_lines *f, int64_t at)
@@ -62,8 +66,11 @@ static void add_line(struct first_lines *f, const struct ranked *line)
 {
     if (f->count < f->most) {
         f->lines[f->count++] = *line;
-        for (int64_t i = f->count == f->most ? f->most / 2 : 0; i > 0; i--) sink(f, i - 1);
-    } else if (f->order(line, f->lines) < 0) {
+        return;
+    }
+    for (int64_t i = f->heap ? 0 : f->most / 2; i > 0; i--) sink(f, i - 1);
+    f->heap = true;
+    if (f->order(line, f->lines) < 0) {
         f->lines[0] = *line;
         sink(f, 0);
     }
@@ -92,37 +99,48 @@ static struct ranked *sort_lines(const struct layouts *l, bool planned_first, in
 // ---- their degrees, from one walk through the space
 
 struct filling {
-    struct report_layout **next, **end;
+    struct ranked **next, **end, *first;
+    void (*take)(void *argument, struct ranked *line, int64_t at, const struct layout *layout);
+    void *argument;
 };
 
 static bool fill(void *argument, int64_t number, const struct layout *layout)
 {
     struct filling *f = argument;
-    if (f->next < f->end && (*f->next)->number == number) (*f->next++)->layout = *layout;
+    if (f->next < f->end && (*f->next)->number == number) {
+        f->take(f->argument, *f->next, *f->next - f->first, layout);
+        f->next++;
+    }
     return f->next < f->end;
 }
 
-static struct report_layout *fill_layouts(const struct layouts *l, const struct ranked *ranked,
-                                          int64_t count, struct arena *arena)
+// Calls take for each line, in the order of the space.
+static void fill_lines(const struct layouts *l, struct ranked *lines, int64_t count,
+                       struct filling *f, struct arena *scratch)
 {
-    struct report_layout *lines = TAKE(arena, count, struct report_layout);
-    struct report_layout **sorted = TAKE(arena, count, struct report_layout *);
-    for (int64_t i = 0; i < count; i++) {
-        lines[i] = (struct report_layout){.number = ranked[i].number, .work = ranked[i].work};
-        sorted[i] = &lines[i];
-    }
-    qsort(sorted, (size_t)count, sizeof(struct report_layout *), by_number);
-    struct filling f = {sorted, sorted + count};
+    struct ranked **sorted = TAKE(scratch, count, struct ranked *);
     struct space_limits limits = layouts_limits(l);
-    space_each(&l->space, &limits, fill, &f);
-    return lines;
+    for (int64_t i = 0; i < count; i++) sorted[i] = &lines[i];
+    qsort(sorted, (size_t)count, sizeof(struct ranked *), by_number);
+    f->next = sorted, f->end = sorted + count, f->first = lines;
+    space_each(&l->space, &limits, fill, f);
+}
+
+static void take_layout(void *argument, struct ranked *line, int64_t at,
+                        const struct layout *layout)
+{
+    struct report_layout *lines = argument;
+    lines[at] = (struct report_layout){line->number, line->work, *layout};
 }
 
 struct report_layout *report_layouts_sorted(const struct layouts *l, bool planned_first,
                                             int64_t *count, struct arena *arena)
 {
     if (*count <= 0 || *count > l->count) *count = l->count;
-    return fill_layouts(l, sort_lines(l, planned_first, *count, arena), *count, arena);
+    struct report_layout *lines = TAKE(arena, *count, struct report_layout);
+    struct filling f = {.take = take_layout, .argument = lines};
+    fill_lines(l, sort_lines(l, planned_first, *count, arena), *count, &f, arena);
+    return lines;
 }
 
 // ---- text
@@ -182,9 +200,8 @@ static const char *seconds_of(int64_t ns, struct arena *arena)
     return ns > 0 ? arena_print(arena, "%.6f", (double)ns / 1e9) : "-";
 }
 
-static void print_line(struct text *out, const struct layouts *l, const struct report_layout *line)
+static void print_line(struct text *out, const struct layouts *l, const struct ranked *line)
 {
-    const struct layout *x = &line->layout;
     enum layout_fate fate = layouts_fate(l, line->number);
     struct arena_mark mark = arena_set_mark(out->arena);
     const char *time = seconds_of(line->work ? line->work->iteration_ns : 0, out->arena);
@@ -192,24 +209,25 @@ static void print_line(struct text *out, const struct layouts *l, const struct r
                                                               (double)l->value[line->number] / 1e9)
                         : report_has_time(fate) ? seconds_of(l->value[line->number], out->arena)
                                                 : "-";
-    char text[512];
-    snprintf(
-        text, sizeof text,
-        "%9" PRId64
-        " %-10s %14s %14s %5s %4d %4d %5d %4d %4d %2d %5d %-12s %d %d %-10s %d %d %d %d %d%s%s"
-        "%s%s%s",
-        line->number, layout_fate_names[fate], time, bound, layout_tensor_text(x, out->arena),
-        x->context, x->pipeline, x->data, layout_expert_tensor(x), x->expert, x->virtual_stages,
-        x->micro_batch, schedule_names[x->schedule], x->sequence_parallel, x->zero,
-        gradient_sync_names[x->gradient_sync], x->offload_optimizer, x->barrier,
-        x->fused_embedding_sync, x->local_loss_every, x->slice_count, x->context_kind ? " " : "",
-        x->context_kind ? layout_context_names[x->context_kind] : "",
-        x->overlapped_dispatch ? " overlapped_dispatch" : "",
-        x->pool ? arena_print(out->arena, " pool %d", x->pool) : "",
-        x->in_flight[0] ? arena_print(out->arena, " in flight %s", report_in_flight(x, out->arena))
-                        : "");
+    char text[64];
+    snprintf(text, sizeof text, "%9" PRId64 " %-10s %14s %14s ", line->number,
+             layout_fate_names[fate], time, bound);
     arena_reset(out->arena, mark);
-    text_put(out, "%s\n", text);
+    text_put(out, "%s%s\n", text, line->degrees);
+}
+
+static const char *degrees_text(const struct layout *x, struct arena *arena)
+{
+    return arena_print(
+        arena, "%5s %4d %4d %5d %4d %4d %2d %5d %-12s %d %d %-10s %d %d %d %d %d%s%s%s%s%s",
+        layout_tensor_text(x, arena), x->context, x->pipeline, x->data, layout_expert_tensor(x),
+        x->expert, x->virtual_stages, x->micro_batch, schedule_names[x->schedule],
+        x->sequence_parallel, x->zero, gradient_sync_names[x->gradient_sync], x->offload_optimizer,
+        x->barrier, x->fused_embedding_sync, x->local_loss_every, x->slice_count,
+        x->context_kind ? " " : "", x->context_kind ? layout_context_names[x->context_kind] : "",
+        x->overlapped_dispatch ? " overlapped_dispatch" : "",
+        x->pool ? arena_print(arena, " pool %d", x->pool) : "",
+        x->in_flight[0] ? arena_print(arena, " in flight %s", report_in_flight(x, arena)) : "");
 }
 
 static void print_headings(struct text *out)
@@ -237,12 +255,10 @@ struct columns {
     bool grids, more, pools, lists;
 };
 
-static bool note_columns(void *argument, int64_t number, const struct layout *x)
+static void note_columns(struct columns *c, const struct layout *x)
 {
-    struct columns *c = argument;
     c->grids |= layout_has_grid(x), c->pools |= x->pool != 0, c->lists |= x->in_flight[0] != 0;
     c->more |= x->context_kind || x->overlapped_dispatch;
-    return number >= 0;
 }
 
 static void print_csv_headings(struct text *out, const struct columns *c)
@@ -256,78 +272,100 @@ static void print_csv_headings(struct text *out, const struct columns *c)
              c->pools ? "pool," : "", c->lists ? "in_flight," : "");
 }
 
-static void print_csv_line(struct text *out, const struct layouts *l, const struct columns *c,
-                           const struct report_layout *k)
+static void print_csv_line(struct text *out, const struct layouts *l, const struct ranked *k)
 {
-    const struct layout *x = &k->layout;
     enum layout_fate fate = layouts_fate(l, k->number);
     int64_t value = l->value[k->number];
-    text_put(out,
-             "%" PRId64 ",%s,%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64
-             ",%d,%d,%d,%d,%d,%d,%d,%d,%s,%d,%d,%s,%d,%d,%d,%d,%d,%s%s%s%s%s%d\n",
+    text_put(out, "%" PRId64 ",%s,%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%s%d\n",
              k->number, layout_fate_names[fate], k->work ? k->work->iteration_ns : 0,
              report_has_time(fate) ? value : 0, fate == FATE_MEMORY ? value : 0,
-             k->work ? k->work->other : -1, x->tensor, x->context, x->pipeline, x->data,
-             layout_expert_tensor(x), x->expert, x->virtual_stages, x->micro_batch,
-             schedule_names[x->schedule], x->sequence_parallel, x->zero,
-             gradient_sync_names[x->gradient_sync], x->offload_optimizer, x->barrier,
-             x->fused_embedding_sync, x->local_loss_every, x->slice_count,
-             c->grids ? layout_tensor_text(x, out->arena) : "", c->grids ? "," : "",
-             c->more ? arena_print(out->arena, "%s,%d,", layout_context_names[x->context_kind],
-                                   x->overlapped_dispatch)
-                     : "",
-             c->pools ? arena_print(out->arena, "%d,", x->pool) : "",
-             c->lists ? arena_print(out->arena, "%s,", report_in_flight(x, out->arena)) : "",
-             l->reason[k->number]);
+             k->work ? k->work->other : -1, k->degrees, l->reason[k->number]);
+}
+
+static const char *degrees_csv(const struct columns *c, const struct layout *x, struct arena *arena)
+{
+    return arena_print(arena, "%d,%d,%d,%d,%d,%d,%d,%d,%s,%d,%d,%s,%d,%d,%d,%d,%d,%s%s%s%s%s",
+                       x->tensor, x->context, x->pipeline, x->data, layout_expert_tensor(x),
+                       x->expert, x->virtual_stages, x->micro_batch, schedule_names[x->schedule],
+                       x->sequence_parallel, x->zero, gradient_sync_names[x->gradient_sync],
+                       x->offload_optimizer, x->barrier, x->fused_embedding_sync,
+                       x->local_loss_every, x->slice_count,
+                       c->grids ? layout_tensor_text(x, arena) : "", c->grids ? "," : "",
+                       c->more ? arena_print(arena, "%s,%d,", layout_context_names[x->context_kind],
+                                             x->overlapped_dispatch)
+                               : "",
+                       c->pools ? arena_print(arena, "%d,", x->pool) : "",
+                       c->lists ? arena_print(arena, "%s,", report_in_flight(x, arena)) : "");
 }
 
 // ---- a table in parts, so that no more than one of them is held
 
-enum { PARTS_MOST = 8, PART_LEAST = 16384 }; // each walks through the space once
+enum { PART = 16384 }; // lines
 
 struct table {
     const struct layouts *l;
-    const struct ranked *lines;
+    struct ranked *lines;
     int64_t count, at;
     bool csv;
     struct columns columns;
-    struct arena *arena;
+    struct layout like; // as the last one, but for recomputation: neighbours often are
+    const char *last;   // its degrees
+    struct arena *arena, *scratch;
     struct arena_mark mark;
 };
 
-static void print_head(struct text *out, struct table *t, const struct report_layout *lines,
-                       int64_t count)
+static void take_columns(void *argument, struct ranked *line, int64_t at,
+                         const struct layout *layout)
 {
-    struct space_limits limits = layouts_limits(t->l);
-    if (!t->csv) {
-        print_counts(out, t->l);
-        print_verdict(out, t->l);
-        report_why(out, t->l);
-        if (t->l->chosen >= 0) text_put(out, "\n");
-        print_headings(out);
+    struct table *t = argument;
+    (void)at;
+    (void)line;
+    note_columns(&t->columns, layout);
+}
+
+static void take_degrees(void *argument, struct ranked *line, int64_t at,
+                         const struct layout *layout)
+{
+    struct table *t = argument;
+    struct layout like = *layout;
+    (void)at;
+    like.recompute = like.recomputed_layers = 0; // no column
+    if (!t->last || !layout_equal(&like, &t->like)) {
+        struct arena_mark mark = arena_set_mark(t->scratch);
+        const char *own = t->csv ? degrees_csv(&t->columns, layout, t->scratch)
+                                 : degrees_text(layout, t->scratch);
+        t->last = TAKE_COPY(t->arena, own, strlen(own) + 1);
+        t->like = like;
+        arena_reset(t->scratch, mark);
+    }
+    line->degrees = t->last;
+}
+
+static void print_head(struct text *out, struct table *t)
+{
+    if (t->csv) {
+        print_csv_headings(out, &t->columns);
         return;
     }
-    for (int64_t i = 0; i < count; i++) note_columns(&t->columns, i, &lines[i].layout);
-    if (count < t->count) space_each(&t->l->space, &limits, note_columns, &t->columns);
-    print_csv_headings(out, &t->columns);
+    print_counts(out, t->l);
+    print_verdict(out, t->l);
+    report_why(out, t->l);
+    if (t->l->chosen >= 0) text_put(out, "\n");
+    print_headings(out);
 }
 
 static bool next_part(void *argument, const char **text, size_t *length)
 {
     struct table *t = argument;
     struct text out;
-    int64_t count = t->count / PARTS_MOST + 1;
-    if (count < PART_LEAST) count = PART_LEAST;
-    if (count > t->count - t->at) count = t->count - t->at;
-    if (!count) return false;
+    int64_t end = t->count - t->at < PART ? t->count : t->at + PART;
+    if (t->at == t->count) return false;
     arena_reset(t->arena, t->mark);
-    const struct report_layout *lines = fill_layouts(t->l, t->lines + t->at, count, t->arena);
     text_begin(&out, t->arena);
-    if (!t->at) print_head(&out, t, lines, count);
-    for (int64_t i = 0; i < count; i++)
-        if (t->csv) print_csv_line(&out, t->l, &t->columns, &lines[i]);
-        else print_line(&out, t->l, &lines[i]);
-    t->at += count;
+    if (!t->at) print_head(&out, t);
+    for (; t->at < end; t->at++)
+        if (t->csv) print_csv_line(&out, t->l, &t->lines[t->at]);
+        else print_line(&out, t->l, &t->lines[t->at]);
     if (t->at == t->count && !t->csv) print_legend(&out);
     return text_end(&out, text, length) == OK;
 }
@@ -336,8 +374,15 @@ enum status report_layouts(const struct layouts *l, int64_t top, bool csv, const
                            struct arena *arena, struct error *err)
 {
     struct table t = {.l = l, .count = top, .csv = csv, .arena = arena};
+    struct filling columns = {.take = take_columns, .argument = &t},
+                   degrees = {.take = take_degrees, .argument = &t};
     if (top <= 0 || top > l->count) t.count = l->count;
     t.lines = sort_lines(l, false, t.count, arena);
+    t.scratch = arena_open_within(arena);
+    if (csv) fill_lines(l, t.lines, t.count, &columns, t.scratch);
+    fill_lines(l, t.lines, t.count, &degrees, t.scratch);
+    arena_close(t.scratch);
+    arena_open(t.scratch, arena->exit);
     t.mark = arena_set_mark(arena);
     return file_write_parts(to, next_part, &t, err);
 }
