@@ -445,6 +445,13 @@ test-keys: $(OUT)/tests/test_keys
 test-batch: $(BIN)/plumbline
 	@BIN=$(BIN) sh tests/batch/test_batch.sh 200 10
 
+# Every table of docs/PAPERS.md, made anew and compared with the page.
+test-papers: $(BIN)/plumbline
+	mkdir -p $(OUT)/tests
+	PLUMBLINE=$(BIN)/plumbline sh docs/examples/papers/all.sh $(OUT)/tests/papers \
+	    > $(OUT)/tests/papers.txt
+	python3 tests/solve/papers_page.py docs/PAPERS.md < $(OUT)/tests/papers.txt
+
 # The public instances, solved and checked anew, against data/instances/table.csv; -write: takes
 # what is better, makes docs/INSTANCES.md.
 instances: $(BIN)/plumbline
@@ -481,7 +488,7 @@ include packaging/install.mk tests/fuzz/fuzz.mk
 
 .PHONY: proofs always deb wheel man uninstall format format-check gpu-programs gpu-pack test-fused \
     bench heldback costs all tests check test test-asan demo setup layers sizes schemas trusted \
-    trusted-write install clean test-exact test-planted test-mutations test-batch test-slurm \
+    trusted-write install clean test-exact test-papers test-planted test-mutations test-batch test-slurm \
     instances instances-write
 .SECONDARY:
 

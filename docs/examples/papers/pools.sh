@@ -9,7 +9,7 @@ set -eu
 plumbline=${PLUMBLINE:-plumbline} folder=$1
 shift
 mkdir -p "$folder"
-for half in ${*:-512 2048 3072 4096 5000}; do
+for half in ${*:-512 1024 2048 3072 4096 5000}; do
     here=$folder/$half
     "$plumbline" example gpt --memory-fraction 0.8 --framework any --model llama-3.1-8b \
         --gpu h100-80gb --nodes 4 \
