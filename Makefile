@@ -488,8 +488,8 @@ include packaging/install.mk tests/fuzz/fuzz.mk
 
 .PHONY: proofs always deb wheel man uninstall format format-check gpu-programs gpu-pack test-fused \
     bench heldback costs all tests check test test-asan demo setup layers sizes schemas trusted \
-    trusted-write install clean test-exact test-papers test-planted test-mutations test-batch test-slurm \
-    instances instances-write
+    trusted-write install clean test-exact test-papers test-planted test-mutations test-batch \
+    test-slurm instances instances-write
 .SECONDARY:
 
 -include $(shell find $(OUT) -name '*.d' -type f 2>/dev/null)

@@ -93,15 +93,20 @@ static bool is_tried(int length, int p, bool all)
     return all || length == p || (length & (length - 1)) == 0;
 }
 
-static int all_chains(const struct graph *g, int **paths, struct arena *arena)
+static int all_chains(struct graph *g, int **paths, struct arena *arena)
 {
     struct path_pool pool;
     int symbol_total = graph_symbol_count(g), *counts = TAKE(arena, symbol_total + 1, int);
     path_pool_open(&pool, symbol_total + 1, arena);
     for (int i = 0; i < g->last_count; i++) {
         memset(counts, 0, (size_t)(symbol_total + 1) * sizeof *counts);
-        for (int at = g->last[i]; at > 0; at = g->nodes[at].plain) counts[g->nodes[at].symbol]++;
+        path_memory_begin(g);
+        for (int at = g->last[i]; at > 0; at = g->nodes[at].plain) {
+            path_memory_note(g, at, false);
+            counts[g->nodes[at].symbol]++;
+        }
         counts[symbol_total] = 1;
+        path_memory_end(g, counts);
         path_pool_add(&pool, counts, NULL);
     }
     *paths = pool.paths;

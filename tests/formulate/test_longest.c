@@ -375,20 +375,31 @@ TEST(test_overheads_lengthen_passes)
 }
 
 // Starting rows are paths (so for any durations at most the length), all distinct; each stage's
-// steady round is among them.
+// steady round is among them. Their operations are known, on a single rank, too, whose graph is a
+// chain: no certificate could show them otherwise.
 TEST(test_starting_paths)
 {
     uint64_t seed = 17;
+    int chains = 0;
     for (int round = 0; round < 60; round++) {
         struct schedule s;
         struct graph *g;
         struct schedule_request r = draw_request(&seed);
         struct arena_mark mark = arena_set_mark(arena);
+        if (round % 6 == 0) {
+            r = (struct schedule_request){SCHEDULE_PLAIN(1 + round / 6),
+                                          .kind = SCHEDULE_LOOPED_BFS};
+            r.virtual_stages = r.stage_count, r.rank_count = 1, r.micro_batches = 1 + round % 5;
+        }
         CHECK_OK(schedule_build(&s, &r, arena, &err));
         CHECK_OK(graph_compile(&g, &s, arena, &err));
+        graph_keep_paths(g, arena);
+        chains += graph_is_chains(g);
         int symbols = graph_symbol_count(g), *paths,
             count = graph_starting_paths(g, &paths, NULL, NULL, arena);
         assert_true(count >= 1);
+        for (int i = 0, operations; i < count; i++)
+            assert_non_null(graph_path_operations(g, &paths[i * (symbols + 1)], &operations));
         for (int draw = 0; draw < 5; draw++) {
             int64_t *durations = draw_durations(&seed, symbols, 1000, arena),
                     length = graph_longest(g, durations, NULL);
@@ -414,6 +425,7 @@ TEST(test_starting_paths)
         }
         arena_reset(arena, mark);
     }
+    assert_true(chains >= 9);
 }
 
 struct countdown {

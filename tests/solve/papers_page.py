@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Whether docs/PAPERS.md has the figures that docs/examples/papers/all.sh prints:
-all.sh FOLDER [SCRIPT ...] | papers_page.py PAPERS.md. A line of a script must be a row of a table in
-a section that names the script: all its numbers stand there, rounded as there, counts as they are.
-Exit 1: a line is none; each is named, with what the row that is most like it lacks."""
+all.sh FOLDER [SCRIPT ...] | papers_page.py PAPERS.md. A line of a script must be a row of a table
+in a section that names the script: all its numbers stand there, rounded as there, counts as they
+are. Exit 1: a line is none; each is named, with what the row that is most like it lacks."""
 import re, sys
 
 # Words of a line that its row leaves out: GB of the fullest stage, processor seconds, layers of a
@@ -56,7 +56,8 @@ def lacking(line, script, rows):
     own = numbers(" ".join(word for at, word in enumerate(words) if at not in skipped), "x:,")
     if script in FIGURES_ALONE:
         own = [text for text in own if "." in text]
-    missing = min(([text for text in own if not stands(text, row)] for row in rows or [[]]), key=len)
+    missing = min(([text for text in own if not stands(text, row)] for row in rows or [[]]),
+                  key=len)
     return missing + [text for text in apart
                       if "." in text and not any(stands(text, row) for row in rows)], len(own)
 

@@ -1,8 +1,8 @@
 #!/bin/sh
 # Layered accumulation (arXiv 2106.02679): with weights sharded (ZeRO 3) over replicas that 25 Gb/s
 # join, which order is best, in how many stages (34: single layers), and what it costs, as a
-# replica's micro-batches grow. Lines of: micro-batches, the order chosen, its stages, its time, the
-# time of 1F1B alone.
+# replica's micro-batches grow; plans verified and certificates audited. Lines of: micro-batches,
+# the order chosen, its stages, its time, the time of 1F1B alone.
 #   layered.sh FOLDER [MICRO_BATCHES ...]
 set -eu
 plumbline=${PLUMBLINE:-plumbline} folder=$1
@@ -30,8 +30,10 @@ problem = json.load(open(folder + "/problem.json"))
 problem["job"] = "alone.json"
 json.dump(problem, open(folder + "/alone.problem.json", "w"))
 END
-    "$plumbline" solve "$here/problem.json" -o "$here/plan.json" --gap 0.01 --quiet >> "$here.log" \
-        2>&1
+    "$plumbline" solve "$here/problem.json" -o "$here/plan.json" --gap 0.01 --certificate \
+        "$here/certificate.json" --quiet >> "$here.log" 2>&1
+    "$plumbline" verify "$here/plan.json" >> "$here.log"
+    "$plumbline" check "$here/certificate.json" "$here/problem.json" >> "$here.log"
     "$plumbline" solve "$here/alone.problem.json" -o "$here/alone.plan.json" --quiet \
         >> "$here.log" 2>&1
     python3 - "$here" "$m" <<'END'

@@ -26,6 +26,8 @@ END
     begun=$(date +%s)
     "$plumbline" solve "$here/problem.json" -o "$here/plan.json" --gap 0.01 --time-limit-s 60 \
         --certificate "$here/certificate.json" --quiet >> "$here.log" 2>&1 || [ $? = 10 ]
+    "$plumbline" verify "$here/plan.json" >> "$here.log"
+    "$plumbline" check "$here/certificate.json" "$here/problem.json" >> "$here.log"
     python3 - "$here" "$row" "$(($(date +%s) - begun))" <<'END'
 import json, sys
 plan = json.load(open(sys.argv[1] + "/plan.json"))
