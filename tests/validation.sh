@@ -167,6 +167,12 @@ for rows in "ep>0" "model~llama" precision=nvfp4; do
 done
 show "AMD" data/runs/amd-training.csv
 show "NeMo Automodel" data/runs/automodel.csv
+# Its page's fabric: four NICs of 100 Gb/s RoCE a node.
+roce=${TMPDIR:-/tmp}/plumbline-roce.$$.json
+sed 's/"a100-16x8"/"a100-128x8-roce"/; s/"nodes": 16/"nodes": 128/; s/"infiniband"/"roce"/
+    s/"count": 8/"count": 4/; s/25000000000/12500000000/' data/clusters/a100-16x8.json > "$roce"
+show "InternEvo, set apart, its fabric stated" data/runs/internevo.csv --cluster "$roce"
+rm "$roce"
 show "Mixtures, set apart" data/runs/moe-zoo-cards.csv
 show "NVIDIA's recipes of May 2025, set apart" data/runs/dgxc-25.05.csv
 show "NVIDIA's recipes of other releases, set apart" data/runs/dgxc-releases.csv

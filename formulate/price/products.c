@@ -139,6 +139,12 @@ static real expert_start_s(const struct pricing *x, const struct layer_run *run,
     return l->expert_start + (biased ? 3 * x->gpus[group]->product_launch_s.value : 0);
 }
 
+// Those of other layers are the same with every trainer, and kept for all.
+static bool groups_experts(const struct pricing *x, const struct layer_run *run)
+{
+    return run->kind == LAYER_MOE && x->problem->job.trainer == TRAINER_TORCHTITAN;
+}
+
 // The products reach `share` of the tile and product rates.
 static bool limits_of(const struct pricing *x, const struct precision_costs *rates, int group,
                       real share, struct product_limits *to)
@@ -155,7 +161,7 @@ static bool limits_of(const struct pricing *x, const struct precision_costs *rat
                                   operand_bytes_of(rates->precision, x->e),
                                   arrays_of(gpu),
                                   share,
-                                  x->problem->job.trainer == TRAINER_TORCHTITAN};
+                                  false};
     return rates->product_flop_per_s.value > 0;
 }
 
@@ -266,7 +272,7 @@ bool product_times(const struct pricing *x, const struct layer_run *run, const s
     struct product_list list;
     struct product_limits *l = &list.limits;
     if (!limits_of(x, rates_of_run(x, run, group), group, share, l)) return false;
-    l->expert_start = expert_start_s(x, run, group, l);
+    l->expert_start = expert_start_s(x, run, group, l), l->grouped = groups_experts(x, run);
     if (kept && take_kept(&kept->matrices, l, to)) return true;
     list.count = products_of(x, run, slice->tokens, list.products);
     list.times = times_of(x, run), list.bytes = x->e, list.gradient_bytes = 2 * x->e_g;
@@ -303,7 +309,7 @@ real repeated_products_s(const struct pricing *x, const struct layer_run *run, r
                                  {"ffn up", tokens, (x->g - 2) * ffn_of(x, run) / x->t, x->h, 1}};
     struct product_limits l;
     bool shaped = limits_of(x, rates, group, 1, &l);
-    l.expert_start = expert_start_s(x, run, group, &l);
+    l.expert_start = expert_start_s(x, run, group, &l), l.grouped = groups_experts(x, run);
     for (size_t i = 0; i < ARRAY_LENGTH(repeated); i++) {
         const struct product *p = &repeated[i];
         if (!(p->columns > 0 && p->depth > 0)) continue;
