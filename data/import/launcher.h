@@ -1,7 +1,6 @@
 // What starts the processes of a run (mpirun, srun, torchrun, deepspeed, Accelerate), and its
 // options that say how many there are and where.
-#ifndef PLUMBLINE_DATA_IMPORT_LAUNCHER_H
-#define PLUMBLINE_DATA_IMPORT_LAUNCHER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -36,5 +35,3 @@ int64_t launcher_number(const char *value);
 // Of "a,b" or "a:8,b:8" the hosts, and the sum of their slots (0: not stated); 0 of a file or
 // range.
 int64_t launcher_hosts(const char *option, const char *value, int64_t *slots);
-
-#endif

@@ -1,4 +1,6 @@
 """Configs of classes whose layers differ in their heads, and of LongCat, for hf_counts.py."""
+import random
+
 from hf_hybrids import words
 
 NEAR = ["full_attention", "sliding_attention"]
@@ -79,7 +81,8 @@ def draw_widths(rng, kind, config):
     if kind == "longcat_flash":
         config["num_layers"] = config.pop("num_hidden_layers")
         config["ffn_hidden_size"] = config.pop("intermediate_size")
-        config.update(n_routed_experts=rng.randint(2, 6), moe_topk=2, zero_expert_num=0,
+        config.update(n_routed_experts=rng.randint(2, 6), moe_topk=2,
+                      zero_expert_num=random.Random(config["hidden_size"]).randint(0, 3),
                       expert_ffn_hidden_size=rng.randint(8, 60))
     if kind == "granitemoe_swa":
         config.pop("head_dim")

@@ -228,6 +228,11 @@ echo 'deepspeed --include a:0,1,2@b:0,1,2 train.py --deepspeed --zero_stage 2 --
 "$plumbline" import trainer "$work/in.sh" -o "$work/job.json" 2>"$work/err" ||
     wrong "include: $(cat "$work/err")"
 grep -q '"data": 6' "$work/job.json" || wrong "include: another number of GPUs"
+sed 's/--include a:0,1,2@b:0,1,2//; s/^/CUDA_VISIBLE_DEVICES=0,1,5 /' "$work/in.sh" >"$work/see.sh"
+"$plumbline" import trainer "$work/see.sh" -o "$work/job.json" 2>"$work/err" ||
+    wrong "visible: $(cat "$work/err")"
+grep -q '"data": 3' "$work/job.json" || wrong "visible: another number of GPUs"
+told 'assumed: .*3 GPUs, as CUDA_VISIBLE_DEVICES says'
 sed -i 's/@b:0,1,2/@b:0/' "$work/in.sh"
 "$plumbline" import trainer "$work/in.sh" -o "$work/no.json" 2>"$work/err" &&
     wrong "include: nodes unlike each other are read"

@@ -321,8 +321,8 @@ const struct hf_class hf_classes[] = {
           GATED, .layers = 56, .plain_width = 128, EXPERTS(512, 12), .experts.ffn = 2048,
           .read = hf_read_longcat, .arrange = hf_arrange_longcat,
           .told = "each layer is planned as two, with the experts beside the first feed-forward "
-                  "part and "
-                  "as many of the chosen as compute on average"),
+                  "part and as many of the chosen as compute on average; transformers also keeps "
+                  "rows of gates of those that compute nothing"),
     CLASS("dbrx", FACTS("silu", 1e-5, 1e4), SIZES(2048, 3584, 16, 1, 32000), GATED, .layers = 24,
           EXPERTS(4, 1), .experts.ffn = 3584, .read = hf_read_dbrx, .arrange = hf_arrange_mixtures,
           BIASLESS),

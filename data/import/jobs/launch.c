@@ -222,7 +222,8 @@ static void take_places(struct settings *s, const struct script *script)
 {
     s->elsewhere = script->sourced, s->said.with = script->read_in;
     s->processes = script->processes, s->machines = script->machines;
-    s->nodes = script->nodes, s->of_node = script->of_node, s->world = script->world;
+    s->nodes = script->nodes, s->of_node = script->of_node;
+    s->world = script->world, s->visible = script->visible;
     if (script->searched)
         said_assume(&s->said, "%.200s: found by the end of their paths", script->read_in);
 }

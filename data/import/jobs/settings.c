@@ -309,14 +309,24 @@ enum status settings_take_environment(struct run *r, const struct settings *s, s
                 s->document.path, s->machines);
 }
 
+// GPUs that no launcher states, by variables: of the run, or of a node whose launcher takes all.
+static void take_variables(struct run *r, struct settings *s)
+{
+    if (r->gpus || r->processes || s->of_node || !r->wants_job) return;
+    int64_t all = s->world ? atoll(s->world) : 0, visible = s->visible != NULL;
+    for (const char *at = s->visible; at && *at; at++) visible += *at == ',' && at[1];
+    bool world = all > 1 && all <= 1 << 24;
+    if (!world && !visible) return;
+    r->processes = world ? all : visible;
+    if (world || !r->nodes) r->nodes = 1;
+    said_assume(&s->said, "%lld GPUs%s, as %s says", (long long)r->processes,
+                r->nodes > 1 ? " of each node" : "", world ? "WORLD_SIZE" : "CUDA_VISIBLE_DEVICES");
+}
+
 void settings_take_slurm(struct run *r, struct settings *s)
 {
     bool each = r->processes && !r->nodes && s->by_slurm && s->nodes;
-    int64_t world = s->world ? atoll(s->world) : 0;
-    if (!r->gpus && !r->processes && !s->of_node && world > 1 && world <= 1 << 24 && r->wants_job) {
-        r->processes = world, r->nodes = 1;
-        said_assume(&s->said, "%lld GPUs, as WORLD_SIZE says", (long long)world);
-    }
+    take_variables(r, s);
     if (r->gpus || !r->wants_job || !(each || (!r->processes && s->of_node))) return;
     if (!each) r->processes = atoll(s->of_node);
     if (!r->nodes && s->nodes) r->nodes = atoll(s->nodes);

@@ -71,6 +71,9 @@ void script_keep_processes(struct follow *f)
                *machines = script_value(f, "NNODES", 6);
     const char *all = script_value(f, "WORLD_SIZE", 10);
     if (all && *all != SCRIPT_OPEN) s->world = arena_copy_text(s->arena, all);
+    const char *visible = script_value(f, "CUDA_VISIBLE_DEVICES", 20);
+    if (visible && *visible && !visible[strspn(visible, "0123456789, ")])
+        s->visible = arena_copy_text(s->arena, visible);
     if (processes && *processes != SCRIPT_OPEN) s->processes = arena_copy_text(s->arena, processes);
     if (machines) s->machines = arena_copy_text(s->arena, machines);
 }

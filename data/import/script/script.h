@@ -55,8 +55,8 @@ struct script {
     // NPROC_PER_NODE and NNODES, which launchers of their own read; nodes and processes of a node
     // by #SBATCH. NULL: unset
     const char *processes, *machines, *nodes, *of_node;
-    const char *world; // WORLD_SIZE
-    const char *notes; // lines: where it was not understood
+    const char *world, *visible; // WORLD_SIZE, CUDA_VISIBLE_DEVICES
+    const char *notes;           // lines: where it was not understood
 };
 
 // Follows the text (of `size` bytes). BAD_INPUT: more work than SCRIPT_STEPS_MAX commands, or texts
