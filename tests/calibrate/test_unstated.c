@@ -126,6 +126,31 @@ TEST(no_fact_says_what_its_program_cannot_have)
     assert_true(program_may(PROGRAM_MEGATRON, TRAIT_GATED, 0));
 }
 
+// Automodel's mixtures keep what is gathered, its dense models do not; its name is in NeMo's.
+TEST(automodel_is_no_recipe_of_nemo)
+{
+    for (int mixture = 0; mixture < 2; mixture++) {
+        struct run_facts f = {
+            .origin = origin("", "", "NVIDIA-NeMo/Automodel 36044ad3", "H100-80GB"),
+            .mixture = mixture,
+            .spread = mixture,
+            .tensor = 1,
+            .pipeline = 1,
+            .chunks = 1,
+            .replicas = 8};
+        struct run_default traits[TRAIT_COUNT];
+        (void)arena;
+        for (int i = 0; i < TRAIT_COUNT; i++) f.values[i] = NOT_STATED;
+        run_defaults(traits, &f);
+        assert_int_equal(f.origin.program, PROGRAM_AUTOMODEL);
+        assert_int_equal(program_trainer(f.origin.program), TRAINER_TORCHTITAN);
+        assert_int_equal(traits[TRAIT_ZERO].value, mixture ? 1 : 3);
+        assert_int_equal(traits[TRAIT_ATTENTION].value, mixture ? FUSED_FASTEST : FUSED_OPEN);
+        assert_int_equal(traits[TRAIT_GRADIENT_BYTES].value, 2);
+        if (mixture) assert_int_equal(traits[TRAIT_DISPATCHER].value, DISPATCH_DEEPEP);
+    }
+}
+
 static void predict_words(struct prediction *x, const char *text, const char *more,
                           struct arena *arena)
 {
