@@ -8,7 +8,8 @@
 
 bool explain_adjusts(const struct explained *x)
 {
-    return told_count(&x->log, TOLD_ADAPTERS) > 0 || told_count(&x->log, TOLD_OFFLOAD) > 0;
+    return x->model || told_count(&x->log, TOLD_ADAPTERS) > 0 ||
+           told_count(&x->log, TOLD_OFFLOAD) > 0;
 }
 
 // NVIDIA's configurations of MLPerf's LoRA keep the frozen blocks' values as FP8 products read
@@ -90,6 +91,11 @@ void explain_adjust(const struct explained *x, struct problem *problem)
     double values = block_values(&problem->model);
     int64_t rank = told_count(&x->log, TOLD_ADAPTERS),
             stated = told_count(&x->log, TOLD_WEIGHT_BITS);
+    if (explain_has_model(x, &problem->model)) {
+        problem->model = *x->model;
+        if (rank > 0)
+            problem->model.runs = TAKE_COPY(x->arena, x->model->runs, x->model->run_count);
+    }
     int bits = keeps_narrow(x, problem) ? 8 : stated > 0 && stated < 16 ? (int)stated : 0;
     for (int i = 0; rank > 0 && i < problem->model.run_count; i++) {
         struct layer_run *run = &problem->model.runs[i];

@@ -449,7 +449,9 @@ void explain_predict(struct explained *x)
 enum status explain_assemble(struct explained *x, struct error *err)
 {
     TRY(row_of_log(x, err));
+    struct run_row of_log = x->asked;
     TRY(set_columns(x, err));
+    explain_read_model(x, &of_log);
     set_origin(x);
     assume_recipe(x);
     assume_benchmark(x);

@@ -70,8 +70,9 @@ struct any_layout {
 struct explained {
     struct explain_settings settings;
     struct log log;
-    struct run_row asked; // as stated, with what else a prediction needs
-    struct run_row row;   // with what the program does by itself
+    struct run_row asked;      // as stated, with what else a prediction needs
+    struct run_row row;        // with what the program does by itself
+    const struct model *model; // as the printed arguments state it; NULL: as the row's columns
     struct predictor *predictor;
     struct assumed assumed[ASSUMED_MOST];
     int assumed_count, asked_count; // asked_count: of `asked`

@@ -13,6 +13,9 @@ void explain_assume_adapters(struct explained *x);
 void explain_assume_pairs(struct explained *x);
 void explain_hold(struct explained *x, const struct run_row *row, struct prediction *p);
 bool explain_is_copy(const struct explained *x);
+// dumped.c: x->model; whether it has the layers of the row's.
+void explain_read_model(struct explained *x, const struct run_row *of_log);
+bool explain_has_model(const struct explained *x, const struct model *of_row);
 // assemble.c: x->row and x->own; measured.c: what was measured.
 enum status explain_assemble(struct explained *x, struct error *err);
 enum status explain_find_gpu(struct explained *x, struct error *err); // sets asked.gpu

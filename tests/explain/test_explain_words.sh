@@ -183,4 +183,14 @@ END
 } > beside.log
 answers 0 "\"iteration_s\": 2.7" explain beside.log --gpu h200-141gb --json
 grep -q "\"recompute\": \"full\"" out && complain "a hidden dispatch is computed again"
+# ---- the model of printed arguments is the one that import reads: dense layers, latents, norms
+sed '/^  bf16 /i \  moe_layer_freq ................... ([0]*2+[1]*46)\
+  qk_layernorm ................... True' beside.log > dense.log
+answers 0 "" explain dense.log --gpu h200-141gb -o dense
+answers 0 "" import megatron dense.log -o dense.json
+for key in count qk_norm; do
+    grep -o "\"$key\": [^,]*" dense.json > asked
+    grep -o "\"$key\": [^,]*" dense/model.json | cmp -s - asked || complain "another model: $key"
+done
+grep -q '"kind": "block", "count": 2' dense/model.json || complain "no dense layers"
 ended

@@ -13,6 +13,7 @@ struct launch_asked {
     const char *arguments;   // of the script; NULL: none
     int64_t launch;          // which one, from 1; 0: the only one
     bool rollouts;           // overrides of reinforcement learning are read
+    const char *text;        // of the file; NULL: it is read
 };
 
 // As settings with the names of flags. What the machine or the caller decides stays open in their

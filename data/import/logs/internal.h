@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <stdio.h>
 
+#include "data/text/pieces.h"
 #include "data/base/names.h"
 #include "data/import/logs/log.h"
 
@@ -42,6 +43,7 @@ struct log_reader {
     int64_t bytes, nuls;       // NULs: weighted
     bool after_return, counts; // of the last line's end
     bool in_dump, cut_dump;    // cut: a part of it was left out
+    struct text arguments;     // of the dump
     int tower;                 // open braces of a part of a model that is no language model
     double bar_total;          // steps of the training's bar; 0: not known
     bool bar_stated;           // by the program

@@ -232,6 +232,7 @@ struct log {
     const char *optimizer;           // as it is named; NULL: not stated
     bool recomputes, says_recompute; // its program does unless told; never does unless told
     bool dumped;                     // the program printed all its arguments
+    const char *arguments;           // these, "name ... value", one a line
     bool mentions_failure;           // of memory, in words
     int64_t lines;
     struct arena *arena;

@@ -7,10 +7,19 @@
 
 // ---- "  hidden_size ..................................... 9216"
 
+enum { ARGUMENTS_MOST = 1 << 18 };
+
 static void begin_dump(struct log *l)
 {
     l->reader->in_dump = true;
+    text_begin(&l->reader->arguments, l->arena);
     for (int i = 0; i < MEASURED_COUNT; i++) l->series[i].count = 0, l->series[i].seen = 0;
+}
+
+static void end_dump(struct log *l)
+{
+    l->reader->in_dump = false, l->dumped = !l->reader->cut_dump;
+    l->arguments = l->reader->arguments.text;
 }
 
 // A key, at least three dots (or what is left of them behind a long key), a value.
@@ -30,6 +39,9 @@ static bool read_argument(struct log *l, const char *line)
     enum told_by by = BY_PROGRAM;
     if (!strncmp(key, "batch_size ", 11)) key = "micro_batch_size", length = 16; // of 2020
     log_setting(l, by, key, length, value, value_length);
+    if (l->reader->in_dump && l->reader->arguments.length < ARGUMENTS_MOST)
+        text_put(&l->reader->arguments, "  %.*s ... %.*s\n", (int)length, key, (int)value_length,
+                 value);
     return true;
 }
 
@@ -167,12 +179,11 @@ void log_megatron(struct log *l, const char *line)
     if (strstr(line, "pretrain_gpt.py")) l->seen[LOG_MEGATRON]++;
     if (strstr(line, "- arguments -") || strstr(line, " arguments ---")) {
         if (!strstr(line, "end of")) begin_dump(l);
-        else l->reader->in_dump = false, l->dumped = !l->reader->cut_dump;
+        else end_dump(l);
         l->seen[LOG_MEGATRON] += 5;
         return;
     }
-    if (strstr(line, "end of arguments"))
-        l->reader->in_dump = false, l->dumped = !l->reader->cut_dump;
+    if (strstr(line, "end of arguments")) end_dump(l);
     if (l->reader->in_dump && !strcmp(line + strspn(line, " "), "...")) l->reader->cut_dump = true;
     const char *using = strstr(line, "using torch.");
     if (using && strstr(using, "for parameters"))
