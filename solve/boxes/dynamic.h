@@ -79,9 +79,10 @@ struct dynamic *dynamic_open_by_stages(const struct choices *c, int64_t cells_ma
 // By ranks also where a rank has one stage, if possible.
 struct dynamic *dynamic_open_by_ranks(const struct choices *c, struct arena *arena);
 bool dynamic_is_by_ranks(const struct dynamic *d);
-// By ranks with several stages: the decisions that fit into the rank's memory, the choice of each
-// turn: [decision * turns + turn]. *count 0: they are too many to be listed.
-const int *dynamic_rank_decisions(struct dynamic *d, int rank, int *count);
+// By ranks with several stages: the decisions that fit into the rank's memory and have at most so
+// many layers, and maybe others that fit, the choice of each turn: [decision * turns + turn].
+// *count 0: there are none, or they are too many to be listed.
+const int *dynamic_rank_decisions(struct dynamic *d, int rank, int most, int *count);
 int dynamic_resource_count(const struct dynamic *d);
 int64_t dynamic_resource_limit(const struct dynamic *d,
                                int resource); // INT64_MAX: no limit, or counted exactly

@@ -5,6 +5,7 @@
 #include "solve/boxes/dynamic_table.h"
 
 #include <assert.h>
+#include <limits.h>
 
 static int turns_of(const struct dynamic *d) { return d->c->virtual_stages; }
 
@@ -43,6 +44,7 @@ void dynamic_ranks_open(struct dynamic *d, struct arena *arena)
         struct rank_table *k = &d->ranks[r];
         *k = (struct rank_table){
             .limit = d->c->priced->groups[d->c->stages[0].items[0].group].memory_limit_bytes,
+            .too_many = INT_MAX,
             .chosen = chosen};
         k->stages = TAKE(arena, turns_of(d), int);
         k->turn_least = TAKE(arena, turns_of(d), int);

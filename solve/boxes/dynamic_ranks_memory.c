@@ -206,7 +206,7 @@ void rank_trace(const struct dynamic *d, int rank, int number, int layers, int *
 {
     const struct rank_table *k = table_of(d, rank);
     for (int t = 0; t < turns_of(d) && k->by_decisions; t++)
-        chosen[k->stages[t]] = k->decisions->choices[number * turns_of(d) + t];
+        chosen[k->stages[t]] = k->decisions.choices[number * turns_of(d) + t];
     if (k->by_decisions) return;
     const struct rank_try *try = &k->tries[number];
     for (int t = turns_of(d) - 1; t >= 0; t--) {
@@ -348,14 +348,13 @@ void rank_fit(const struct dynamic *d, int rank)
 
 // ---- all decisions that fit, at every moment of the schedule
 
-enum { VISITS_MAX = 1 << 16 };
-
 struct listing {
     const struct dynamic *d;
     const struct rank_table *k;
-    int rank, *chosen, visits, capacity;
+    int rank, most, *chosen, visits, capacity;
     struct rank_decisions *to;
-    int64_t ahead[STAGES_MAX + 1]; // [turn]: the least bytes of this turn and those after it
+    int64_t ahead[STAGES_MAX + 1];    // [turn]: the least bytes of this turn and those after it
+    int layers_ahead[STAGES_MAX + 1]; // likewise
 };
 
 static const struct stage_choices *stage_at(const struct listing *x, int turn)
@@ -393,10 +392,11 @@ static bool list_from(struct listing *x, int turn, int layers, int64_t bytes)
     bool last = turn == x->d->c->virtual_stages - 1;
     for (int i = 0; i < stage->count; i++) {
         int64_t sum = bytes + bytes_of(x, turn, i);
-        if (sum + x->ahead[turn + 1] > x->k->limit) continue;
+        int n = layers + stage->items[i].layer_count;
+        if (sum + x->ahead[turn + 1] > x->k->limit || n + x->layers_ahead[turn + 1] > x->most)
+            continue;
         if (++x->visits > VISITS_MAX) return false;
         x->chosen[x->k->stages[turn]] = i;
-        int n = layers + stage->items[i].layer_count;
         if (!last && !list_from(x, turn + 1, n, sum)) return false;
         if (last && choices_rank_fits(x->d->c, x->chosen, x->rank)) add_decision(x, n);
         if (x->to->count > DECISIONS_MAX) return false;
@@ -404,26 +404,39 @@ static bool list_from(struct listing *x, int turn, int layers, int64_t bytes)
     return true;
 }
 
-static void list_decisions(struct dynamic *d, int rank)
+// Those with at most so many layers. false: they are too many.
+static bool list_decisions(struct dynamic *d, int rank, int most)
 {
     struct rank_table *k = &d->ranks[rank];
-    struct listing x = {.d = d, .k = k, .rank = rank, .chosen = k->chosen};
-    x.to = k->decisions = TAKE(d->arena, 1, struct rank_decisions);
+    struct rank_decisions list = {.most = most};
+    struct listing x = {
+        .d = d, .k = k, .rank = rank, .most = most, .chosen = k->chosen, .to = &list};
     for (int t = d->c->virtual_stages - 1; t >= 0; t--) {
         int64_t least = INT64_MAX;
-        for (int i = 0; i < stage_at(&x, t)->count; i++)
-            least = bytes_of(&x, t, i) < least ? bytes_of(&x, t, i) : least;
+        int layers = d->layers;
+        for (int i = 0; i < stage_at(&x, t)->count; i++) {
+            least = smaller(least, bytes_of(&x, t, i));
+            layers = smaller_int(layers, stage_at(&x, t)->items[i].layer_count);
+        }
         x.ahead[t] = x.ahead[t + 1] + (least < INT64_MAX ? least : 0);
+        x.layers_ahead[t] = x.layers_ahead[t + 1] + layers;
     }
-    if (!list_from(&x, 0, 0, 0)) k->decisions->count = -1;
+    if (!list_from(&x, 0, 0, 0)) return false;
+    k->decisions = list;
+    return true;
 }
 
-const int *dynamic_rank_decisions(struct dynamic *d, int rank, int *count)
+const int *dynamic_rank_decisions(struct dynamic *d, int rank, int most, int *count)
 {
-    if (!d->ranks[rank].decisions) list_decisions(d, rank);
-    const struct rank_decisions *x = d->ranks[rank].decisions;
-    *count = x->count > 0 ? x->count : 0;
-    return x->choices;
+    struct rank_table *k = &d->ranks[rank];
+    *count = 0;
+    if (most >= k->too_many) return NULL;
+    if (most > k->decisions.most && !list_decisions(d, rank, most)) {
+        k->too_many = most;
+        return NULL;
+    }
+    *count = k->decisions.count;
+    return k->decisions.choices;
 }
 
 // NOT_REACHED: the box does not allow it.
@@ -432,7 +445,7 @@ static double decision_cost(const struct dynamic *d, const struct rank_table *k,
     int turns = d->c->virtual_stages;
     double cost = 0;
     for (int t = 0; t < turns; t++) {
-        double step = d->stages[k->stages[t]].cost[k->decisions->choices[decision * turns + t]];
+        double step = d->stages[k->stages[t]].cost[k->decisions.choices[decision * turns + t]];
         if (step >= NOT_REACHED) return NOT_REACHED;
         cost += step;
     }
@@ -442,15 +455,12 @@ static double decision_cost(const struct dynamic *d, const struct rank_table *k,
 bool rank_use_decisions(struct dynamic *d, int rank)
 {
     struct rank_table *k = &d->ranks[rank];
-    int64_t product = 1;
-    for (int t = 0; t < d->c->virtual_stages && product <= DECISIONS_MAX; t++)
-        product *= d->stages[k->stages[t]].active_count;
-    if (product > DECISIONS_MAX) return false;
-    if (!k->decisions) list_decisions(d, rank);
-    if (k->decisions->count < 0) return false;
+    int count;
+    dynamic_rank_decisions(d, rank, k->most, &count);
+    if (k->most >= k->too_many) return false;
     for (int n = 0; n < d->row; n++) k->cost[n] = NOT_REACHED;
-    for (int i = 0; i < k->decisions->count; i++) {
-        int n = k->decisions->layers[i];
+    for (int i = 0; i < k->decisions.count; i++) {
+        int n = k->decisions.layers[i];
         if (n < k->least || n > k->most) continue;
         double cost = decision_cost(d, k, i);
         if (cost < k->cost[n]) k->cost[n] = cost, k->by[n] = i;
@@ -466,14 +476,14 @@ void rank_bound_decisions(const struct dynamic *d, int rank, const double *other
     for (int t = 0; t < turns; t++)
         for (int j = 0; j < d->stages[k->stages[t]].active_count; j++)
             through_ns[k->stages[t]][d->stages[k->stages[t]].active[j]] = DYNAMIC_NOTHING;
-    for (int i = 0; i < k->decisions->count; i++) {
-        int n = k->decisions->layers[i];
+    for (int i = 0; i < k->decisions.count; i++) {
+        int n = k->decisions.layers[i];
         if (n < k->least || n > k->most || others[n] >= NOT_REACHED) continue;
         double cost = decision_cost(d, k, i);
         if (cost >= NOT_REACHED) continue;
         int64_t ns = dynamic_cost_to_ns(d, cost + others[n], priced_limits);
         for (int t = 0; t < turns; t++) {
-            int64_t *to = &through_ns[k->stages[t]][k->decisions->choices[i * turns + t]];
+            int64_t *to = &through_ns[k->stages[t]][k->decisions.choices[i * turns + t]];
             *to = ns < *to ? ns : *to;
         }
     }

@@ -106,7 +106,14 @@ void dynamic_ranks_solve(struct dynamic *d, const struct dynamic_box *box, wide 
 // (dynamic_ranks_memory.c): no price is as strong.
 
 enum { TRIES_MAX = 7, BYTE_PRICE_BITS = 30 };
-enum { DECISIONS_MAX = 1 << 12 }; // of a rank in a box, fitting or not, to go by them
+// Of a rank, to go by its decisions: those that fit; beginnings of decisions that are looked at.
+enum { DECISIONS_MAX = 1 << 12, VISITS_MAX = 1 << 16 };
+
+// All decisions of a rank that fit into its memory: the choice of each turn.
+struct rank_decisions {
+    int most, count;       // those with at most so many layers
+    int *choices, *layers; // [decision * turns + turn]; [decision]
+};
 
 // A price tried on a rank, and its result. Indexed [turn * row + layers].
 struct rank_try {
@@ -118,27 +125,22 @@ struct rank_try {
 };
 
 struct rank_table {
-    int *stages;                      // by turn
-    struct rank_try *tries;           // [TRIES_MAX]; the first has price 0
-    int try_count;                    // of the current box
-    double *bytes_least;              // [layers]: least bytes of all stages together
-    double *cost;                     // [layers]
-    int *by;                          // [layers]: the try that gives cost
-    double *ahead, *after;            // [layers]: least cost of the ranks before this one; after it
-    int least, most;                  // layers, of the current box
-    int *turn_least, *turn_most;      // [turn]
-    int64_t limit;                    // bytes
-    const int *in_flight;             // the current moment, by turn
-    int working_turn;                 // the stage whose working memory is counted
-    int *chosen;                      // scratch of dynamic_ranks_memory.c: [stage_count]
-    struct rank_decisions *decisions; // NULL: not listed yet
-    bool by_decisions;                // the current box: cost, and by: a decision
-};
-
-// All decisions of a rank that fit into its memory: the choice of each turn.
-struct rank_decisions {
-    int count;             // -1: too many to be listed
-    int *choices, *layers; // [decision * turns + turn]; [decision]
+    int *stages;                     // by turn
+    struct rank_try *tries;          // [TRIES_MAX]; the first has price 0
+    int try_count;                   // of the current box
+    double *bytes_least;             // [layers]: least bytes of all stages together
+    double *cost;                    // [layers]
+    int *by;                         // [layers]: the try that gives cost
+    double *ahead, *after;           // [layers]: least cost of the ranks before this one; after it
+    int least, most;                 // layers, of the current box
+    int *turn_least, *turn_most;     // [turn]
+    int64_t limit;                   // bytes
+    const int *in_flight;            // the current moment, by turn
+    int working_turn;                // the stage whose working memory is counted
+    int *chosen;                     // scratch of dynamic_ranks_memory.c: [stage_count]
+    struct rank_decisions decisions; // most 0: not listed yet
+    int too_many;                    // with this many layers or more they cannot be listed
+    bool by_decisions;               // the current box: cost, and by: a decision
 };
 
 // price x bytes, rounded down.

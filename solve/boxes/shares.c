@@ -142,7 +142,7 @@ static bool add_decisions(struct box_closer *b, const struct choice_box *box, in
 {
     struct box_shares *h = b->shares;
     int count, turns = b->c->virtual_stages, found = 0, within = 0, before = h->share_count;
-    const int *choices = dynamic_rank_decisions(b->counted, rank, &count);
+    const int *choices = dynamic_rank_decisions(b->counted, rank, box->spans[rank].most, &count);
     int64_t product = 1;
     for (int t = 0; t < turns; t++) {
         int s = choices_stage_of(b->c, rank, t), allowed = 0;

@@ -220,7 +220,7 @@ static bool memory_binds(const struct prepared *p, struct dynamic *d)
     for (int r = 0; r < p->choices.rank_count; r++) {
         int count;
         int64_t all = 1;
-        dynamic_rank_decisions(d, r, &count);
+        dynamic_rank_decisions(d, r, p->priced.layer_count, &count);
         for (int t = 0; t < p->choices.virtual_stages; t++)
             all *= p->choices.stages[choices_stage_of(&p->choices, r, t)].count;
         binds = binds || count < all;

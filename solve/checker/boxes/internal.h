@@ -4,7 +4,9 @@
 #include "solve/checker/boxes/mix.h"
 
 #define UNREACHED ((int64_t)1 << 61)
-enum { COST_BITS = 58, CELLS_MOST = 1 << 25, USES_MOST = 1 << 16, DECISIONS_MOST = 1 << 12 };
+enum { COST_BITS = 58, CELLS_MOST = 1 << 25, USES_MOST = 1 << 16 };
+// Of a rank's decisions: those that fit; beginnings that are looked at.
+enum { DECISIONS_MOST = 1 << 12, VISITS_MOST = 1 << 16 };
 
 // What a boundary depends on: seen from the stage after it, the group and cut of the sender; seen
 // from the stage before it, the group and option.
@@ -50,12 +52,18 @@ enum status mix_use_ranks(struct check_mixer *m, struct check_box *box,
                           const struct check_round *round, int64_t most, bool *closed);
 
 // ---- mix_decisions.c: a rank's decisions, one by one
-// How many the box has; -1: too many to go through.
-int64_t mix_count_decisions(const struct check_mixer *m, const struct check_box *box, int rank);
-// cost[layers]: the least of those that fit.
-void mix_cost_decisions(const struct check_mixer *m, const struct check_box *box, int rank,
+struct mix_decisions {
+    int count, *places, *layers; // places[decision * turns + turn], in the box; [decision]
+    int64_t *cost;               // [decision]
+};
+// Those of the box that fit into the rank's memory and have at most `most` layers; *work: steps
+// taken. false: they are too many, or every decision fits.
+bool mix_list_decisions(const struct check_mixer *m, const struct check_box *box, int rank,
+                        int most, struct mix_decisions *list, uint64_t *work);
+// cost[layers]: the least of them.
+void mix_cost_decisions(const struct check_mixer *m, const struct mix_decisions *list,
                         int64_t *cost);
-// stays[turn][place]: whether one that fits has the choice and costs at most `most` with the other
-// ranks; cost[layers] says which numbers of layers are left.
-void mix_thin_decisions(const struct check_mixer *m, const struct check_box *box, int rank,
+// stays[turn][place]: whether one has the choice and costs at most `most` with the other ranks;
+// cost[layers] says which numbers of layers are left.
+void mix_thin_decisions(const struct check_mixer *m, const struct mix_decisions *list,
                         const int64_t *cost, const int64_t *others, int64_t most, bool **stays);

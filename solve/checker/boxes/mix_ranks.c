@@ -33,6 +33,7 @@ struct walk {
     int64_t *behind, *before, *next, *outer, *rest; // scratch
     int reach;                                      // of `before`: layers are below this
     bool *by_decisions;                             // by rank
+    struct mix_decisions *decisions;                // by rank, of those that go by them
 };
 
 static int64_t *take_rows(const struct walk *w, int rows)
@@ -184,7 +185,7 @@ static void list_views(struct walk *w)
 static void open_rank(struct walk *w, int rank)
 {
     int64_t *cost = w->costs + rank * w->row;
-    if (w->by_decisions[rank]) mix_cost_decisions(w->m, w->box, rank, cost);
+    if (w->by_decisions[rank]) mix_cost_decisions(w->m, &w->decisions[rank], cost);
     for (int i = w->first_view[rank]; i < w->first_view[rank + 1] && !w->by_decisions[rank]; i++) {
         struct view *v = &w->views[i];
         open_view(w, v, rank);
@@ -242,8 +243,8 @@ static void thin_decisions(struct walk *w, int rank, int64_t most)
     bool *stays[MOST_STAGES];
     for (int turn = 0; turn < w->p->turns; turn++)
         stays[turn] = TAKE(w->m->arena, w->box->count[check_stage_of(w->p, rank, turn)], bool);
-    mix_thin_decisions(w->m, w->box, rank, w->costs + rank * w->row, w->others + rank * w->row,
-                       most, stays);
+    mix_thin_decisions(w->m, &w->decisions[rank], w->costs + rank * w->row,
+                       w->others + rank * w->row, most, stays);
     for (int turn = 0; turn < w->p->turns; turn++) {
         int stage = check_stage_of(w->p, rank, turn);
         for (int i = 0; i < w->box->count[stage]; i++)
@@ -267,6 +268,52 @@ static void thin_rank(struct walk *w, int rank, int64_t most)
 
 // ---- all ranks
 
+// The most layers that a rank can hold in the box, by its span, its stages and what the other ranks
+// need.
+static void find_most(const struct walk *w, int *most)
+{
+    int ranks = w->p->ranks, least[MOST_STAGES], all_least = 0, all_most = 0;
+    for (int rank = 0; rank < ranks; rank++) {
+        int low = 0, high = 0;
+        for (int turn = 0; turn < w->p->turns; turn++) {
+            int stage = check_stage_of(w->p, rank, turn), few = w->row, many = 0;
+            for (int i = 0; i < w->box->count[stage]; i++) {
+                int n = choice_at(w, stage, i)->layers;
+                if (w->m->stages[stage].cost[i] >= UNREACHED) continue;
+                few = n < few ? n : few;
+                many = n > many ? n : many;
+            }
+            low += few, high += many;
+        }
+        const struct check_span *span = &w->box->spans[rank];
+        least[rank] = span->least > low ? span->least : low;
+        most[rank] = span->most < high ? span->most : high;
+        all_least += least[rank], all_most += most[rank];
+    }
+    for (int rank = 0; rank < ranks; rank++) {
+        int others_least = all_least - least[rank], others_most = all_most - most[rank];
+        if (most[rank] > w->p->layers - others_least) most[rank] = w->p->layers - others_least;
+        if (least[rank] < w->p->layers - others_most) least[rank] = w->p->layers - others_most;
+        all_least = others_least + least[rank];
+        all_most = others_most + most[rank];
+    }
+}
+
+static enum status list_decisions(struct walk *w)
+{
+    int ranks = w->p->ranks, most[MOST_STAGES];
+    w->by_decisions = TAKE(w->m->arena, ranks, bool);
+    w->decisions = TAKE(w->m->arena, ranks, struct mix_decisions);
+    find_most(w, most);
+    for (int rank = 0; rank < ranks && w->round->decisions; rank++) {
+        uint64_t work;
+        w->by_decisions[rank] =
+            mix_list_decisions(w->m, w->box, rank, most[rank], &w->decisions[rank], &work);
+        TRY(check_spend(w->p, w->m->c->work, work));
+    }
+    return OK;
+}
+
 static enum status open_walk(struct walk *w)
 {
     int ranks = w->p->ranks, turns = w->p->turns, links = ranks > turns ? ranks : turns;
@@ -278,14 +325,8 @@ static enum status open_walk(struct walk *w)
     for (int s = 0; s < w->p->stages; s++) sum += (uint64_t)w->box->count[s];
     sum *= 8 * (views + 1 - (uint64_t)ranks);
     sum += (4 * views * (uint64_t)turns + 3 * (uint64_t)ranks) * row * row;
-    w->by_decisions = TAKE(w->m->arena, ranks, bool);
-    for (int rank = 0; rank < ranks && w->round->decisions; rank++) {
-        int64_t decisions = mix_count_decisions(w->m, w->box, rank);
-        w->by_decisions[rank] = decisions > 0;
-        uint64_t steps = (uint64_t)turns * (2 + (uint64_t)w->m->c->g->peaks[rank].count);
-        sum += decisions > 0 ? 2 * (uint64_t)decisions * steps : 0;
-    }
     TRY(check_spend(w->p, w->m->c->work, sum));
+    TRY(list_decisions(w));
     w->costs = take_rows(w, ranks);
     w->others = take_rows(w, ranks);
     w->behind = take_rows(w, links + 1);
