@@ -12,7 +12,8 @@
 #include "solve/boxes/shares.h"
 
 enum { ROWS_PER_STAGE = 12, ROWS_MAX = 1500, STEPS_MAX = 4000 };
-enum { PARTS_MAX = 40 };          // of a rank: decisions that it has parts of
+enum { PARTS_MAX = 40 }; // of a rank: decisions that it has parts of
+enum { BYTES_ROWS_PER_RANK = 12 };
 static const double exact = 2e-5; // how far the longest path may be from the solution
 
 // Of the stage's choices in the box the lightest with the least layers, and the one that adds the
@@ -67,6 +68,30 @@ static bool find_durations(struct box_closer *b, const struct choice_box *box)
             box_is_own(b, k) && spans[s] ? (double)(h->durations[k] - h->base[k]) / spans[s] : 0;
     }
     return true;
+}
+
+// bytes[stage * 4]: the least that the stage keeps, and the least stash, with its least layers, and
+// what each rises by per layer, to its most.
+static void find_bytes(struct box_closer *b, const struct choice_box *box)
+{
+    for (int s = 0; s < b->stages; s++) {
+        double *at = b->shares->bytes + 4 * s, ends[2][2];
+        int least = b->shares->least[s], more = b->shares->most[s] - least;
+        for (int end = 0; end < 2; end++) {
+            int64_t kept = INT64_MAX, stash = INT64_MAX;
+            for (int i = 0; i < b->c->stages[s].count; i++) {
+                const struct choice *x = &b->c->stages[s].items[i];
+                if (!box->allowed[s][i] || x->layer_count != least + end * more) continue;
+                kept = smaller(kept, box_resident_bytes(x));
+                stash = smaller(stash, x->stash_bytes);
+            }
+            ends[end][0] = (double)kept, ends[end][1] = (double)stash;
+        }
+        for (int part = 0; part < 2; part++) {
+            at[part] = ends[0][part];
+            at[2 + part] = more ? (ends[1][part] - ends[0][part]) / more : 0;
+        }
+    }
 }
 
 static int *symbols_of(struct box_closer *b, const int *path)
@@ -197,8 +222,8 @@ static void add_parts_row(struct box_closer *b, int rank)
 static void begin(struct box_closer *b, const struct choice_box *box)
 {
     struct box_shares *h = b->shares;
-    bool by_decisions[STAGES_MAX];
-    h->share_count = 0;
+    bool *by_decisions = h->by_decisions;
+    h->share_count = h->bytes_rows = 0;
     memset(h->start, 0, (size_t)(b->stages * h->kinds) * sizeof *h->start);
     for (int r = 0; r < b->c->rank_count; r++) {
         by_decisions[r] = !b->kinds && add_decisions(b, box, r);
@@ -233,6 +258,74 @@ static void take_solution(struct box_closer *b)
             h->layers[cell_of(b, h->shares[j].rank, i)] += value * h->shares[j].layers[i];
     }
     for (int i = 0; i < b->stages * h->kinds; i++) h->held[i] = h->least[i] + h->layers[i];
+}
+
+// The least working memory that the rank's stages need, whatever they choose.
+static double working_bytes(const struct box_closer *b, const struct choice_box *box, int rank)
+{
+    int64_t most = 0;
+    for (int t = 0; t < b->c->virtual_stages; t++) {
+        int s = choices_stage_of(b->c, rank, t);
+        int64_t least = INT64_MAX;
+        for (int i = 0; i < b->c->stages[s].count; i++)
+            if (box->allowed[s][i])
+                least = smaller(least, b->c->stages[s].items[i].memory.working_bytes);
+        most = larger(most, least);
+    }
+    return (double)most;
+}
+
+// What a layer of the turn counts at the moment; *none: the stage with its least layers.
+static double layer_bytes(const struct box_closer *b, int rank, int moment, int turn, double *none)
+{
+    const double *bytes = b->shares->bytes + 4 * choices_stage_of(b->c, rank, turn);
+    int held = b->c->peaks[rank].in_flight[moment][turn];
+    *none = bytes[0] + held * bytes[1];
+    return bytes[2] + held * bytes[3];
+}
+
+// The rank's moment at which the present solution has most bytes.
+static int fullest_moment(const struct box_closer *b, int rank, double *most)
+{
+    int at = 0;
+    *most = -1;
+    for (int i = 0; i < b->c->peaks[rank].count; i++) {
+        double sum = 0, none;
+        for (int t = 0; t < b->c->virtual_stages; t++) {
+            double layer = layer_bytes(b, rank, i, t, &none);
+            sum += none + layer * b->shares->layers[choices_stage_of(b->c, rank, t)];
+        }
+        if (sum > *most) *most = sum, at = i;
+    }
+    return at;
+}
+
+// Of a rank without parts of decisions whose bytes exceed its limit: a row of its fullest moment.
+// false: nothing was added.
+static bool add_bytes_rows(struct box_closer *b, const struct choice_box *box)
+{
+    struct box_shares *h = b->shares;
+    bool added = false;
+    int group = b->c->stages[0].items[0].group;
+    double limit = (double)b->c->priced->groups[group].memory_limit_bytes;
+    for (int r = 0; r < b->c->rank_count; r++) {
+        double most, none, room = limit - working_bytes(b, box, r);
+        if (h->by_decisions[r] || h->bytes_rows == BYTES_ROWS_PER_RANK * b->c->rank_count) continue;
+        int moment = fullest_moment(b, r, &most);
+        if (most <= room + exact * limit) continue;
+        memset(h->row, 0, (size_t)(h->share_count + 1) * sizeof *h->row);
+        for (int t = 0; t < b->c->virtual_stages; t++) {
+            double layer = layer_bytes(b, r, moment, t, &none);
+            room -= none + layer * h->start[choices_stage_of(b->c, r, t)];
+            for (int j = 0; j < h->share_count; j++)
+                if (h->shares[j].rank == r) h->row[1 + j] -= layer * h->shares[j].layers[t] / limit;
+        }
+        h->path_of[simplex_row_count(h->program)] = -1;
+        if (!simplex_add_row(h->program, h->row, -room / limit)) return added;
+        h->bytes_rows++;
+        added = true;
+    }
+    return added;
 }
 
 // The longest of the paths used so far, at the present solution.
@@ -322,6 +415,8 @@ static void open_shares(struct box_closer *b)
     h->held = TAKE(b->arena, b->stages * h->kinds, double);
     h->start = TAKE(b->arena, b->stages * h->kinds, double);
     h->rows = TAKE(b->arena, 2 * b->c->rank_count * h->kinds, int);
+    h->by_decisions = TAKE(b->arena, b->c->rank_count, bool);
+    h->bytes = TAKE(b->arena, 4 * b->stages, double);
     h->row = TAKE(b->arena, shares_max + 1, double);
     h->upper = TAKE(b->arena, shares_max + 1, double);
     for (int i = 0; i < b->starting_count && i < h->rows_max / 2; i++) h->ids[h->id_count++] = i;
@@ -339,6 +434,7 @@ bool box_share_weights(struct box_closer *b, const struct choice_box *box, int64
     struct box_shares *h = b->shares;
     if (!(b->kinds ? shares_find_least(b, box) : find_durations(b, box))) return false;
     h->scale = (double)graph_longest(b->g, h->base, NULL) + 1;
+    if (!b->kinds) find_bytes(b, box);
     begin(b, box);
     for (double time = 0; !box_is_stopped(b);) {
         double length;
@@ -348,6 +444,7 @@ bool box_share_weights(struct box_closer *b, const struct choice_box *box, int64
         }
         time = simplex_value(h->program, 0);
         take_solution(b);
+        if (!b->kinds && add_bytes_rows(b, box)) continue;
         if (time * h->scale > (double)target_ns * (1 + exact)) break;
         int place = longest_known(b, &length);
         if (place < 0 || length < time * (1 + 4 * exact)) place = longest(b, &length);

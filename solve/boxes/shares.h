@@ -29,6 +29,9 @@ struct box_shares {
     double *none;               // of kinds, [symbol]: with no layer that is counted
     double *start;              // as least, above it: without shares
     double *layers, *held;      // likewise, of the last solution: above the least, and all
+    bool *by_decisions;         // [rank]: it has parts of decisions
+    int bytes_rows;             // rows of other ranks' bytes, so far
+    double *bytes;              // not of kinds, [stage * 4]: see find_bytes
     int *rows;                  // of kinds, [span * 2]: rows of least and most, or -1
     int memory_row;             // of kinds: the first row of memory
     double *row, *upper;

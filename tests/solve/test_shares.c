@@ -99,12 +99,13 @@ TEST(multipliers_prove_that_there_is_no_solution)
 
 // ---- boxes
 
-// Equal layers that may be spread in any way, memory that never binds; random times.
-static void draw(struct prepared *p, struct random *rng, struct arena *arena)
+// Equal layers that may be spread in any way, up to so many more than stages, memory that never
+// binds; random times.
+static void draw(struct prepared *p, struct random *rng, int more, struct arena *arena)
 {
     static const int kinds[] = {SCHEDULE_INTERLEAVED, SCHEDULE_LOOPED_BFS};
     int ranks = (int)random_between(rng, 2, 4), turns = (int)random_between(rng, 2, 3),
-        layers = ranks * turns + (int)random_between(rng, 1, 4);
+        layers = ranks * turns + (int)random_between(rng, 1, more);
     struct priced *q = &p->priced;
     chain_priced(q, layers - 2, ranks * turns, 1, ranks * (int)random_between(rng, 1, 2), arena);
     q->rank_count = q->layout.pipeline = ranks;
@@ -155,7 +156,7 @@ TEST(no_path_alone_is_better)
     struct arena_mark mark = arena_set_mark(arena);
     for (int run = 0; run < BOXES; run++, arena_reset(arena, mark)) {
         struct prepared p = {0};
-        draw(&p, &rng, arena);
+        draw(&p, &rng, 4, arena);
         struct box_closer *b =
             box_closer_open(&p.choices, p.graph, (struct box_settings){0}, arena);
         struct choice_box whole = choice_box_whole(b, arena);
@@ -266,7 +267,7 @@ TEST(decisions_that_fit_are_exact)
         struct prepared p = {0};
         struct enumeration e;
         const char *why;
-        draw(&p, &rng, arena);
+        draw(&p, &rng, 4, arena);
         bind(&p, &rng, arena);
         if (choices_hopeless_stage(&p.choices, &why) >= 0) continue;
         struct box_closer *b =
@@ -287,6 +288,54 @@ TEST(decisions_that_fit_are_exact)
                                             .spans = whole.spans},
                       &answer);
         check_bounds(&p, &m, &answer);
+        bound++;
+    }
+    assert_true(bound >= BOXES);
+}
+
+// Where a rank has too many decisions for parts of them, fractions of layers are within its limit.
+static void check_fractions(const struct prepared *p, const struct box_closer *b)
+{
+    const struct choices *c = &p->choices;
+    const struct priced_run *run = &p->priced.runs[1];
+    double limit = (double)p->priced.groups[0].memory_limit_bytes;
+    for (int r = 0; r < c->rank_count; r++)
+        for (int i = 0; i < c->peaks[r].count; i++) {
+            double sum = 0;
+            for (int t = 0; t < c->virtual_stages; t++) {
+                int s = choices_stage_of(c, r, t), held = c->peaks[r].in_flight[i][t];
+                sum += box_share_of(b, s, 0) *
+                       (double)(run->weight_bytes + held * run->stash_bytes[RECOMPUTE_NONE]);
+            }
+            assert_true(sum <= limit * (1 + 1e-4));
+        }
+}
+
+TEST(fractions_fit)
+{
+    struct random rng = {23};
+    struct arena_mark mark = arena_set_mark(arena);
+    int bound = 0;
+    for (int run = 0; run < 4 * BOXES; run++, arena_reset(arena, mark)) {
+        struct prepared p = {0};
+        const char *why;
+        draw(&p, &rng, 16, arena);
+        struct priced *q = &p.priced;
+        int64_t weight = random_between(&rng, 0, 300), stash = random_between(&rng, 50, 150);
+        for (int i = 0; i < q->run_count; i++) { // bytes are layers times a number
+            q->runs[i].weight_bytes = weight;
+            q->runs[i].stash_bytes[RECOMPUTE_NONE] = stash;
+        }
+        q->groups[0].memory_limit_bytes = q->layer_count * (weight + q->rank_count * stash) /
+                                          q->rank_count * random_between(&rng, 8, 12) / 10;
+        prepare(&p, arena);
+        if (choices_hopeless_stage(&p.choices, &why) >= 0) continue;
+        struct box_closer *b =
+            box_closer_open(&p.choices, p.graph, (struct box_settings){0}, arena);
+        struct choice_box whole = choice_box_whole(b, arena);
+        if (!box_closer_is_by_ranks(b) || !memory_binds(&p, b->counted)) continue;
+        if (!box_share_weights(b, &whole, INT64_MAX, &(int){0})) continue;
+        check_fractions(&p, b);
         bound++;
     }
     assert_true(bound >= BOXES);
