@@ -1,7 +1,6 @@
 // The entry point: the commands, from which help, manual pages and completion are generated. Each
 // command reads files, calls one verb and writes one file. Errors are reported in one line by
 // command_run, and nowhere else.
-#include <stdio.h>
 #include <string.h>
 
 #include "calibrate/commands.h"

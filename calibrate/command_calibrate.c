@@ -1,6 +1,5 @@
 // plumbline calibrate: samples in, costs out. With --iterations, measured runs in, costs out
 // (command_iterations.c); with --products, a table of products (command_products.c).
-#include <stdio.h>
 
 #include "calibrate/calibrate.h"
 #include "calibrate/commands.h"

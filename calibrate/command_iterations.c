@@ -1,6 +1,5 @@
 // plumbline calibrate --iterations: measured runs in, costs with the fitted constants out.
 // Everything else in the costs stays.
-#include <stdio.h>
 #include <string.h>
 
 #include "calibrate/commands.h"

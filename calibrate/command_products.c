@@ -1,7 +1,6 @@
 // plumbline calibrate --products: a table of products measured by shape in, costs with the numbers
 // of their form out. Everything else in the costs stays.
 #include <ctype.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>

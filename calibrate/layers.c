@@ -7,7 +7,6 @@
 // may be off.
 #include "calibrate/calibrate.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "data/numbers/intervals.h"

@@ -1,6 +1,5 @@
 // Passes of blocks without a rest over the same passes after one: what power and heat take from the
 // clocks in a training step, where the kernels of a device were timed one by one.
-#include <math.h>
 
 #include "calibrate/calibrate.h"
 

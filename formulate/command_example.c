@@ -1,6 +1,5 @@
 // plumbline example chain|gpt|mixed|four|pipette ...: complete problems as five documents in a
 // folder.
-#include <stdio.h>
 
 #include "data/base/commands.h"
 #include "data/frameworks/models.h"

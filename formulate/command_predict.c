@@ -1,7 +1,6 @@
 // plumbline predict: time and memory of given configurations. A table of thousands is answered row
 // by row, as a table or as JSON; a single configuration is given on the command line or as a
 // problem.
-#include <stdio.h>
 #include <string.h>
 
 #include "data/base/file.h"

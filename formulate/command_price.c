@@ -1,6 +1,5 @@
 // plumbline price: turns a problem into the priced document, whose hash identifies the problem in
 // plans and proofs.
-#include <stdio.h>
 #include <string.h>
 
 #include "data/inputs/framework.h"

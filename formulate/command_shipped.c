@@ -1,6 +1,5 @@
 // plumbline models, clusters, costs: lists the documents shipped with the program, or describes
 // given ones.
-#include <stdio.h>
 #include <string.h>
 
 #include "data/base/shipped.h"

@@ -3,7 +3,6 @@
 #include "library/internal.h"
 
 #include <locale.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

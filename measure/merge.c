@@ -4,7 +4,6 @@
 // weakest result. Outliers are marked again, launch by launch.
 #include "measure/take.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,13 +2,11 @@
 #include "measure/take.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "data/base/file.h"
 #include "data/numbers/intervals.h"
-#include "measure/sampling/cells.h"
 #include "measure/sampling/host.h"
 #include "measure/sampling/rounds.h"
 

@@ -3,7 +3,6 @@
 #include "calibrate/fit/fit.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #define PLAIN {LINE_THROUGH_ZERO, LINE_WITH_OVERHEAD}, 2

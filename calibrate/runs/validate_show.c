@@ -1,5 +1,4 @@
 // A validation for people and for programs.
-#include <math.h>
 #include <string.h>
 
 #include "calibrate/runs/runs.h"

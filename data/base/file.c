@@ -5,8 +5,6 @@
 #include <fcntl.h>
 #include <nettle/sha2.h>
 #include <signal.h>
-#include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>

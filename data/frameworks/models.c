@@ -1,7 +1,6 @@
 // See models.h. Flags and keys are those of the newest sources (docs/FORMATS.md, job).
 #include "data/frameworks/models.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "data/base/shipped.h"

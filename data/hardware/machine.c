@@ -1,5 +1,4 @@
 // A choice of a design's parameters as the costs of its device and as its cluster.
-#include <math.h>
 
 #include "data/hardware/designs.h"
 

@@ -9,7 +9,6 @@
 #include "data/import/nccl_internal.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "data/import/import.h"

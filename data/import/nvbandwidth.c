@@ -7,10 +7,8 @@
 // the description. Skipped, with a message that names them: both directions at once, many to one,
 // copies by kernels, latencies.
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
-#include "data/numbers/samples.h"
 #include "data/import/import.h"
 #include "data/import/nvbandwidth.h"
 #include "data/import/text.h"

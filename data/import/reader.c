@@ -1,5 +1,4 @@
 // See import.h.
-#include <stdio.h>
 #include <string.h>
 
 #include "data/base/file.h"

@@ -4,7 +4,6 @@
 #include "data/inputs/framework.h"
 #include "data/kinds/schedules.h"
 
-#include <stddef.h>
 #include <string.h>
 
 #define BIT(x) (1U << (x))

@@ -2,8 +2,6 @@
 #include "data/inputs/problem.h"
 
 #include <errno.h>
-#include <math.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 

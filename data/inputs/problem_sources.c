@@ -3,7 +3,6 @@
 #include "data/inputs/problem.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 

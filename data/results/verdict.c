@@ -6,9 +6,7 @@
 #include "data/inputs/job.h"
 #include "data/text/members.h"
 
-#include <limits.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 void verdict_add(struct verdict *v, struct arena *arena, const char *rule, int stage,

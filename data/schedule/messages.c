@@ -2,7 +2,6 @@
 // a part that blocks both ends, a part that occupies the link between two ranks, a pure delay, and
 // overhead at its receiver. All messages from one rank to another share the link of that direction,
 // in the order in which they are produced.
-#include <assert.h>
 
 #include "data/schedule/builder.h"
 

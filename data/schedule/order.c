@@ -3,8 +3,6 @@
 // the operations' numbers.
 #include "data/schedule/schedule.h"
 
-#include <assert.h>
-
 // Successors of every operation: next[first[i] .. first[i + 1]).
 struct successors {
     int *first, *next, *waits_for;

@@ -6,9 +6,6 @@
 #include "data/kinds/schedules.h"
 #include "data/schedule/schedule.h"
 
-#include <assert.h>
-#include <stdint.h>
-
 #include "data/schedule/builder.h"
 
 enum { OPERATIONS_MAX = 1 << 24 };

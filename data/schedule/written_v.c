@@ -7,7 +7,6 @@
 // backward, `step` along the way up and one along the way down. The shorter the block, the less is
 // held: steps of one hold (p+4)/3 micro-batches of the rank's layers, steps of two hold (p+2)/2. A
 // gap before backward keeps the ways from meeting in a slot.
-#include <stdbool.h>
 
 #include "data/schedule/schedule.h"
 #include "data/schedule/builder.h"

@@ -1,7 +1,6 @@
 // Writes cells of tables.
 #include "data/text/table.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 

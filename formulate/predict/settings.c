@@ -1,5 +1,4 @@
 // What a predictor is told after it was opened: ranges, likenesses, numbers of the costs.
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

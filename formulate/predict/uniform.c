@@ -1,6 +1,5 @@
 // The plan for a placement: the same layout, with all claims of a plan and no bound.
 #include "formulate/choices/choice.h"
-#include "formulate/graph/longest.h"
 #include "formulate/predict/internal.h"
 #include "formulate/price/price.h"
 

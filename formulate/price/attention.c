@@ -1,7 +1,6 @@
 // The attention of a layer, plain or with latents, once or twice, linear (linear.c), both side by
 // side, or none: its products and other weights, how many of the scores are computed, what it keeps
 // and sends. docs/FORMULAS.md sections 1, 3 to 5.
-#include <math.h>
 
 #include "formulate/price/pricing.h"
 

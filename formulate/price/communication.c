@@ -1,6 +1,5 @@
 // Collectives inside a layer's pass: of tensor ranks, of context ranks, whose ring overlaps with
 // attention, of experts' tokens and of a memory layer's pool. docs/FORMULAS.md section 3.
-#include <math.h>
 
 #include "data/kinds/schedules.h"
 #include "formulate/price/pricing.h"

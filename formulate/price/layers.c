@@ -1,6 +1,5 @@
 // Time of a layer on a device of a node group: as measured, else FLOP and bytes over rates, at
 // least what the host needs to launch the kernels, with collectives and gathers (FORMULAS 3).
-#include <math.h>
 
 #include "data/kinds/schedules.h"
 #include "formulate/price/adapters.h"

@@ -1,7 +1,6 @@
 // Persistent memory of one layer on one device: parameters, gradients, optimizer states and
 // whatever else the trainer keeps; the step that updates them; and what a device holds whatever its
 // layers are. docs/FORMULAS.md sections 4 and 8.
-#include <math.h>
 
 #include "formulate/price/adapters.h"
 

@@ -1,8 +1,6 @@
 // Sets of Megatron's recompute modules: what each module of a layer frees of its activations, and
 // the time in which it is computed again. docs/FORMULAS.md section 5, Recompute modules.
 
-#include <math.h>
-
 #include "formulate/price/adapters.h"
 
 // Norms whose outputs products read, and the encoder's output is none of these.

@@ -2,12 +2,10 @@
 // decision as a whole number of nanoseconds or bytes, rounded once, halves up. The formulas and
 // their sources are those of docs/FORMULAS.md. This file assembles the results of the other files
 // of this folder.
-#include "data/inputs/problem.h"
 #include "data/kinds/schedules.h"
 #include "formulate/price/price.h"
 
 #include <assert.h>
-#include <math.h>
 #include <string.h>
 
 #include "formulate/price/pricing.h"

@@ -1,5 +1,4 @@
 // The quantities that all formulas share, from a problem's documents (docs/FORMULAS.md section 1).
-#include <math.h>
 #include <string.h>
 
 #include "data/kinds/schedules.h"

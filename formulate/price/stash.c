@@ -1,6 +1,5 @@
 // Activations of one layer: what is kept for backward in each recompute mode, and what else the
 // layer needs while it runs. docs/FORMULAS.md section 5.
-#include <math.h>
 
 #include "data/kinds/schedules.h"
 #include "formulate/price/adapters.h"

@@ -1,7 +1,6 @@
 // The terms of one layer's times in the priced document: whole nanoseconds of its passes, slice by
 // slice, and of its step (docs/FORMULAS.md sections 3 and 4); and of layers that have another
 // layout than their stage's (25, 26).
-#include <math.h>
 
 #include "formulate/price/pricing.h"
 

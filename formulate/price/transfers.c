@@ -1,6 +1,5 @@
 // Transfers between stages. Messages are divided into classes, each priced for every ordered pair
 // of node groups and every compression option. docs/FORMULAS.md section 6.
-#include <stddef.h>
 
 #include "formulate/price/pricing.h"
 

@@ -1,6 +1,5 @@
 // The work of one forward pass over a layer on one device: FLOP of its matrices and of attention,
 // and bytes of what is bound by memory. docs/FORMULAS.md section 3.
-#include <math.h>
 
 #include "formulate/price/adapters.h"
 

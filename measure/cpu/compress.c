@@ -4,10 +4,7 @@
 
 #include <cblas.h>
 #include <math.h>
-#include <stddef.h>
-#include <string.h>
 
-#include "measure/sampling/cells.h"
 #include "measure/cpu/internal.h"
 
 // ---- low rank

@@ -3,10 +3,8 @@
 // results cycle through another area.
 #include <cblas.h>
 #include <math.h>
-#include <string.h>
 #include <time.h>
 
-#include "measure/sampling/backend.h"
 #include "measure/cpu/internal.h"
 #include "measure/sampling/host.h"
 #include "data/base/least.h"

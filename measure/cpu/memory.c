@@ -5,7 +5,6 @@
 #include "measure/cpu/internal.h"
 
 #include <errno.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -5,7 +5,6 @@
 #include "measure/cuda/nvml.h"
 
 #include <dlfcn.h>
-#include <stddef.h>
 #include <string.h>
 
 typedef struct nvml_device *device;

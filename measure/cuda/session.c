@@ -7,9 +7,6 @@
 #include "measure/cuda/identity.h"
 #include "measure/cuda/nvml.h"
 
-#include <stdio.h>
-#include <string.h>
-
 enum { L2_BYTES_UNKNOWN = 64 << 20, ROTATION = 4, GATE_TRIES = 4 };
 static const int64_t gate_limit_ns = 20000000, gate_limit_most_ns = 2000000000;
 

@@ -2,7 +2,6 @@
 // measured.
 #include "measure/links/assembly.h"
 
-#include <stdio.h>
 #include <unistd.h>
 
 #include "data/base/file.h"

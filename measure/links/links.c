@@ -1,7 +1,6 @@
 // plumbline-measure links: times of messages between every two ranks, in each direction (wire.h).
 #include "measure/links/links.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -4,8 +4,6 @@
 // times, an event. So the time includes neither launches nor waiting for the last to arrive. A gate
 // gives up after a while; if that happened to any rank of the operation, all of them repeat it.
 #include <nccl.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "data/base/grow.h"
 #include "measure/cuda/identity.h"

@@ -2,8 +2,6 @@
 // rounds would have seen other conditions than the rest. One round is always taken.
 #include "measure/links/assembly.h"
 
-#include <stdio.h>
-
 #include "data/base/grow.h"
 #include "data/numbers/intervals.h"
 #include "measure/sampling/backend.h"

@@ -3,7 +3,6 @@
 #include "measure/sampling/host.h"
 
 #include <signal.h>
-#include <stddef.h>
 
 // The only variable that a signal handler sets.
 static volatile sig_atomic_t interrupted;

@@ -3,7 +3,6 @@
 
 #include <assert.h>
 #include <pthread.h>
-#include <stdbool.h>
 #include <string.h>
 #include <time.h>
 

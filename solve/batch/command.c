@@ -1,5 +1,4 @@
 // plumbline batch run|status|collect|plot|lines|one: many problems, and tables of their results.
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 

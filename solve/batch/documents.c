@@ -1,6 +1,5 @@
 // The documents of an instance: made by a sweep or copied, with the changed keys of the job.
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

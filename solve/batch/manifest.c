@@ -1,5 +1,4 @@
 // Manifests: lines of JSON, each an instance or a sweep.
-#include <stdio.h>
 #include <string.h>
 
 #include "data/base/file.h"

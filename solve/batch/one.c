@@ -2,7 +2,6 @@
 // their output becomes the result once all of it is on disk.
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>

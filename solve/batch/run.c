@@ -1,7 +1,6 @@
 // All instances of a batch on this machine: each in a process, the longest first, as many at a
 // time as cores and memory allow. Their times and memory are estimated from those that have ended.
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,6 +1,5 @@
 // A batch on a cluster's scheduler: Slurm arrays whose tasks are `batch one`. The folder shows
 // what is done, the queue what to wait for; instances in neither are submitted again.
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

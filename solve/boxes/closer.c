@@ -1,5 +1,4 @@
 // Opens box closers: tables and paths; and creates boxes. Boxes are closed in box.c.
-#include <assert.h>
 #include <string.h>
 
 #include "solve/boxes/box.h"

@@ -1,8 +1,6 @@
 // See frontier.h. The order is total: what comes next depends only on the boxes.
 #include "solve/boxes/frontier.h"
 
-#include <assert.h>
-
 #include "data/base/grow.h"
 #include "data/base/heap.h"
 #include "data/base/least.h"

@@ -4,7 +4,6 @@
 // fewer slots than another with the same state and layers is left out, and so is one from which the
 // priced table, whose costs behind each stage are known, shows that no plan is below the target; or
 // one from which a coarse table shows it, which counts slots in whole units and knows no states.
-#include <assert.h>
 
 #include "data/base/grow.h"
 #include "data/base/least.h"

@@ -2,7 +2,6 @@
 // stage, or which rank, has the extra layer; the bound rises by splitting at the highest load that
 // the mixture has only in part. By ranks the split is at the number of layers on a rank, so that
 // each half constrains all of the rank's stages together.
-#include <assert.h>
 
 #include "solve/boxes/box_internal.h"
 

@@ -1,5 +1,4 @@
 // Operations on a box of the checker, for the maker of certificates.
-#include <assert.h>
 
 #include "solve/certificate/internal.h"
 

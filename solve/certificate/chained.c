@@ -1,7 +1,6 @@
 // The search for certificates of placements with chains of device groups.
 #include "solve/certificate/internal.h"
 
-#include "formulate/choices/choices.h"
 #include "formulate/graph/objective.h"
 #include "solve/checker/boxes/chain.h"
 #include "solve/boxes/search.h"

@@ -2,7 +2,6 @@
 // stage with so many layers to those that need less.
 #include "solve/certificate/certificate.h"
 
-#include <assert.h>
 #include <stdlib.h>
 
 #include "solve/checker/layout/plan.h"

@@ -4,7 +4,6 @@
 #include "formulate/price/price.h"
 #include "solve/boxes/search.h"
 #include "solve/certificate/internal.h"
-#include "solve/certificate/certificate.h"
 #include "solve/checker/prices/prices.h"
 
 enum { BOXES_MOST = 400 };

@@ -1,11 +1,8 @@
 // The certificate of a bound on placements. The records of the planner's search are tried first;
 // where the checker's prices are lower than the planner's, the same search is repeated on those.
 
-#include "data/text/document.h"
-#include "solve/certificate/certificate.h"
 #include "solve/certificate/internal.h"
 #include "solve/checker/boxes/chain.h"
-#include "solve/checker/proof.h"
 #include "solve/checker/prices/prices.h"
 
 enum { BOXES_ANEW = 4000 };

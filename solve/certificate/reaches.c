@@ -2,8 +2,6 @@
 // to share proves is halved where its best plans differ, until each part is proven.
 #include <stdlib.h>
 
-#include "data/text/document.h"
-#include "solve/certificate/certificate.h"
 #include "solve/certificate/internal.h"
 
 enum { PARTS_MOST = 2000 };

@@ -1,12 +1,7 @@
 // The certificate of a space: fates, dominated layouts, proofs.
-#include "solve/certificate/certificate.h"
-
-#include <assert.h>
-#include <stdio.h>
 
 #include "data/base/grow.h"
 #include "data/base/least.h"
-#include "data/text/document.h"
 #include "solve/certificate/internal.h"
 #include "solve/layouts/work.h"
 #include "solve/checker/prices/prices.h"

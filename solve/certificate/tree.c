@@ -3,11 +3,7 @@
 // layers of a stage are split.
 #include "solve/certificate/internal.h"
 
-#include "solve/certificate/certificate.h"
-#include "solve/checker/proof.h"
 #include "solve/checker/places/tree.h"
-
-#include <assert.h>
 
 enum { PARTS_MOST = 1500, BOXES_OF_PART = 30, BOXES_OF_WHOLE = 400 };
 

@@ -1,8 +1,6 @@
 // The file: claims, incumbent, what is counted, boxes in preorder, and the paths they use.
-#include <assert.h>
 
 #include "data/base/grow.h"
-#include "data/text/document.h"
 #include "solve/certificate/internal.h"
 
 // ---- growth

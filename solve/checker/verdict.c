@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "solve/checker/proof.h"
-#include "solve/checker/sources.h"
 
 void page_print(struct check_page *page, const char *format, ...)
 {

@@ -1,6 +1,5 @@
 // plumbline solve --certificate: the proof of the bound, written and then believed more than the
 // search: where it proves less than the search states, the plan states what it proves.
-#include <stdio.h>
 
 #include "data/base/file.h"
 #include "data/base/watch.h"

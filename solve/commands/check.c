@@ -1,6 +1,5 @@
 // plumbline check: audits a certificate and reports what it verified, what it assumed, and how long
 // that took.
-#include <stdio.h>
 #include <string.h>
 #include <time.h>
 

@@ -1,6 +1,5 @@
 // plumbline explain LOG: a training log as a problem, predicted against measured, and the best
 // change.
-#include <stdio.h>
 
 #include "data/base/file.h"
 #include "data/inputs/framework.h"

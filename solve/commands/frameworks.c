@@ -3,7 +3,6 @@
 #include "data/inputs/framework.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 

@@ -2,7 +2,6 @@
 #include "data/kinds/schedules.h"
 #include "solve/commands/internal.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 

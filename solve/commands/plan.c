@@ -1,7 +1,5 @@
 // plumbline plan: from a model's name to plan, report and launch files. It only runs the other
 // commands one after the other; each is printed, so that all can be repeated.
-#include <assert.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "data/base/file.h"

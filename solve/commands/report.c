@@ -2,7 +2,6 @@
 // FILE: the fate of each layout of a space. report --format latex|csv FILE...: a table for a paper,
 // from plans and checkers' verdicts.
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "data/base/file.h"

@@ -7,7 +7,6 @@
 #include "data/base/file.h"
 #include "formulate/price/range.h"
 #include "solve/commands/internal.h"
-#include "solve/report/against/against.h"
 #include "solve/report/html/html.h"
 #include "solve/report/report.h"
 

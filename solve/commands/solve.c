@@ -1,6 +1,5 @@
 // plumbline solve: problem -> plan. The judge audits every plan before it is written; a plan that
 // it rejects is a bug of ours and is never written.
-#include <stdio.h>
 #include <string.h>
 
 #include "data/frameworks/models.h"

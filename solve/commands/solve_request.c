@@ -1,5 +1,4 @@
 // The options of plumbline solve.
-#include <stdio.h>
 #include <string.h>
 
 #include "data/base/file.h"

@@ -1,6 +1,5 @@
 // plumbline verify: finds the documents that a plan was made from, audits the plan, and reports
 // what is wrong with it.
-#include <stdio.h>
 #include <string.h>
 
 #include "data/base/command.h"

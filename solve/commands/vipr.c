@@ -1,7 +1,6 @@
 // plumbline vipr: a certificate -> the same claim as a proof in the format of VIPR. The
 // certificate is checked first. The output is for a third party's checker; the tests have their own
 // (tests/support/vipr).
-#include <stdio.h>
 #include <unistd.h>
 
 #include "data/base/file.h"

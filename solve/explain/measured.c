@@ -1,6 +1,5 @@
 // What an iteration took, from whatever the log states: its own time, a rate, training between
 // evaluations.
-#include <math.h>
 
 #include "solve/explain/internal.h"
 

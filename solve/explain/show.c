@@ -1,5 +1,4 @@
 // The answer as a page of text.
-#include <math.h>
 #include <string.h>
 
 #include "data/inputs/model/size.h"

@@ -2,7 +2,6 @@
 // follows from the rank's memory. Each stage of a changed rank starts from its lightest choice with
 // its layers; while the rank is too full, the stage is changed that adds the least load per byte
 // saved at the fullest moment.
-#include <assert.h>
 
 #include "data/base/least.h"
 #include "solve/incumbent/internal.h"

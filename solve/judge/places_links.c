@@ -1,7 +1,6 @@
 // What joins two nodes, by the judge's own reading of places (docs/FORMULAS.md section 15):
 // measured, stated, a level of switches, or cards; for a ring, over the kind of card that all its
 // nodes have.
-#include <math.h>
 
 #include "data/base/least.h"
 #include "solve/judge/places.h"

@@ -3,7 +3,6 @@
 // independent factors: the variances of their logarithms add, together with that of what the
 // formulas leave open. What a trainer takes over its kernels was found with these very kernels, so
 // of its doubt and of theirs only one is there, the greater.
-#include <math.h>
 
 #include "data/inputs/cost_keys.h"
 #include "solve/judge/internal.h"

@@ -5,7 +5,6 @@
 
 #include <string.h>
 
-#include "data/inputs/problem.h"
 #include "solve/judge/internal.h"
 
 // ---- hashes: the plan was made from the same documents that it is judged by

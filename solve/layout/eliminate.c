@@ -3,7 +3,6 @@
 // as the reason.
 #include "solve/layout/internal.h"
 
-#include <assert.h>
 #include <string.h>
 
 #include "solve/boxes/box.h"

@@ -2,7 +2,6 @@
 // the limit that needs at most so much? Each question is a search for the least time under a budget
 // of energy, which ends with a plan or with a proof that none is fast enough (docs/PROOFS.md 2,
 // Energy).
-#include <stdio.h>
 
 #include "data/base/least.h"
 #include "data/results/bound.h"

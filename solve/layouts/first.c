@@ -2,7 +2,6 @@
 // from that costs a layout a point; those with the same number of points form a tier. A layout's
 // tier and its place in it depend only on the space. The scouts of a large space look at the usual
 // switches with each choice of degrees, schedule, stages of a rank and micro-batch.
-#include <assert.h>
 
 #include "data/base/grow.h"
 #include "data/kinds/schedules.h"

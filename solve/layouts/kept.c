@@ -1,7 +1,6 @@
 // How many micro-batches a rank keeps at least, taken from the turns of the first few
 // micro-batches: with more of them no moment of a schedule holds less. If all micro-batches go
 // forward before any backward, all of them are kept.
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,6 @@
 // A first look at a layout with its schedule and choices: a short search for a plan, then boxes
 // closed or bounded by mixtures of paths, against the best plan of any layout. The effort is a
 // number of replays (0: no search) and boxes (0: only the search for a plan), never a time.
-#include <assert.h>
 
 #include "formulate/graph/objective.h"
 #include "solve/boxes/search.h"

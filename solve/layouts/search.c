@@ -1,7 +1,6 @@
 // Best-first search over a space of layouts, in rounds: a round's requests to the workers depend on
 // what was known before it, never on the workers' number or speed. A bound only rises; the answer's
 // bound is the least of all layouts' bounds.
-#include <stdio.h>
 
 #include "data/base/least.h"
 #include "data/results/bound.h"

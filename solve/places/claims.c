@@ -1,5 +1,4 @@
 // A placed plan as a plan document: its placement, and the claims of its slowest replica.
-#include <assert.h>
 
 #include "solve/places/internal.h"
 

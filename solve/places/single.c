@@ -3,11 +3,8 @@
 // relaxations of the tree.
 #include "solve/places/single.h"
 
-#include <assert.h>
-
 #include "data/places/cluster.h"
 #include "solve/places/internal.h"
-#include "solve/layout/solve.h"
 
 bool placed_is_single(const struct placed *p)
 {

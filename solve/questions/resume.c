@@ -2,7 +2,6 @@
 #include "solve/questions/question.h"
 
 #include <dirent.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>

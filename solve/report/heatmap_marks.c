@@ -2,7 +2,6 @@
 // a ring of gradient syncs, or the sync of the embeddings, and a frame round the slowest in use.
 // Next to the map, the legend, with the distribution over the scale of all links and of those in
 // use.
-#include <math.h>
 
 #include "solve/report/report.h"
 #include "solve/report/heatmap.h"

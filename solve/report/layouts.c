@@ -2,7 +2,6 @@
 // the best first. Layouts without a plan yet are sorted by their bound; those refused or too large
 // come last.
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,6 @@
 // Quantities and tables of the reports.
 #include "solve/report/report.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 #include "data/base/grow.h"

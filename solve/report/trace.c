@@ -1,7 +1,6 @@
 // A trace for chrome://tracing and Perfetto: one process per rank, one thread per stream, complete
 // events in microseconds. Messages are arrows, pure delays are asynchronous events (they may
 // overlap), activation bytes are a counter. Without a barrier it shows one iteration of many.
-#include <stdio.h>
 
 #include "data/kinds/schedules.h"
 #include "solve/report/report.h"

@@ -1,7 +1,6 @@
 // See core.h. Defaults and dependences are those of Megatron-LM's arguments.py.
 #include "data/import/jobs/core.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,6 @@
 // A configuration of NeMo 1, of NeMo 2's command line or of Megatron Bridge (run_config.yaml,
 // overrides) as a run: what differs from Megatron's flags.
 #include <ctype.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>

@@ -2,7 +2,6 @@
 // EasyR1's and ChatLearn's overrides, NeMo RL's, ROLL's and AReaL's YAML, prime-rl's TOML. Rollouts
 // and other models are no part of a job.
 #include <ctype.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>

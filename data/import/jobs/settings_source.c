@@ -1,6 +1,5 @@
 // What TOML, YAML and JSON have in common: strings, lists, tables in braces.
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

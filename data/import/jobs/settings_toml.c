@@ -1,6 +1,5 @@
 // TOML as settings.
 #include <ctype.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "data/import/jobs/settings.h"

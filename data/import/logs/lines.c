@@ -1,7 +1,6 @@
 // A log's lines, one at a time, whatever their number and length: terminal codes and what launchers
 // put before each line ("[rank0]:", "[1,0]<stdout>:", "12: ", "[pod/name] ") are taken off, and the
 // quotes of a notebook's file.
-#include <ctype.h>
 #include <string.h>
 
 #include "data/base/file.h"

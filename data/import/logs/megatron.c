@@ -1,5 +1,4 @@
 // Megatron-LM's log, and those of what is built on it: arguments, iteration lines, parameters.
-#include <ctype.h>
 #include <math.h>
 #include <string.h>
 

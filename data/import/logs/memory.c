@@ -1,5 +1,4 @@
 // What a log says of memory, in its own definitions, and its reports of having run out of it.
-#include <ctype.h>
 #include <string.h>
 
 #include "data/import/logs/internal.h"

@@ -1,5 +1,4 @@
 // MLPerf's results: ":::MLLOG {...}" lines, and the exports of its config_*.sh.
-#include <ctype.h>
 #include <math.h>
 #include <string.h>
 #include <time.h>

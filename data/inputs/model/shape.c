@@ -1,6 +1,5 @@
 // A model's shape: read, checked, written. docs/FORMATS.md explains every key.
 #include "data/inputs/model/internal.h"
-#include "data/text/members.h"
 
 static const char *const qk_norm_names[] = {"none", "head", "whole", NULL};
 

@@ -1,7 +1,6 @@
 // A box of one decision. The tree replays it or finds it inconsistent; a proof by rows needs
 // multipliers. They come from the relaxation, with the decision's longest path as a row, or with
 // the price of violating a row raised until the bound passes the target.
-#include <math.h>
 
 #include "solve/certificate/vipr/internal.h"
 

@@ -3,10 +3,7 @@
 // to the next.
 #include "solve/checker/prices/prices.h"
 
-#include <assert.h>
-
 #include "data/base/least.h"
-#include "data/inputs/problem.h"
 #include "solve/judge/price/verify_price.h"
 
 // ---- what is the same for all layouts

@@ -1,7 +1,5 @@
 // What offers found: a table and a sentence for people, and offers.csv with every machine.
 #include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
 
 #include "data/base/file.h"
 #include "data/text/table.h"

@@ -3,7 +3,6 @@
 #include "data/base/least.h"
 #include "solve/judge/price/verify_price.h"
 
-#include <math.h>
 #include <string.h>
 
 // The share of a link that transfers between stages reach, where the costs state it.

@@ -2,8 +2,6 @@
 // the forward products, and as many for the gradients of their inputs and of their weights.
 #include "solve/judge/price/passes.h"
 
-#include <math.h>
-
 // What limits a product on one GPU: times per FLOP and per byte.
 struct limits {
     const struct price_audit *a;

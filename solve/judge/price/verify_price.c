@@ -3,7 +3,6 @@
 #include "solve/judge/price/verify_price.h"
 
 #include <float.h>
-#include <math.h>
 #include <string.h>
 
 // ---- rounding

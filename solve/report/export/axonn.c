@@ -2,7 +2,6 @@
 // create_dataloader(data, **config["create_dataloader"]), AxonnStrategy(**config["strategy"], and
 // the three degrees). What they do not state is under the key "plumbline", with the notes.
 #include "solve/report/export/internal.h"
-#include "data/inputs/framework.h"
 
 static void set_ranks(const struct export *e, struct run *r)
 {

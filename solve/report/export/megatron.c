@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "data/frameworks/models.h"
 #include "solve/report/export/internal.h"
 
 extern const char megatron_layers[];

@@ -1,9 +1,7 @@
 // A plan as YAML for NeMo's Megatron Bridge: sections and fields of its ConfigContainer, which a
 // script merges into a recipe (process_config_with_overrides).
-#include <math.h>
 #include <string.h>
 
-#include "data/frameworks/models.h"
 #include "solve/report/export/internal.h"
 
 // The registered mixed-precision recipe, which sets the width of gradients regardless of ddp; with
