@@ -52,22 +52,20 @@ static enum status put_words(int argc, char **argv, int *exit_code, struct arena
         .size = sizeof(struct shell), .defaults = &(const struct shell){completion_##called},      \
         .run = put_script                                                                          \
     }
-static const struct command bash = SHELL(bash, "bash 4 and later"), zsh = SHELL(zsh, "zsh"),
-                            fish = SHELL(fish, "fish 3 and later"),
-                            words = {
-                                .name = "words",
-                                .text = "WORD ...: print completions of the last word (used by the "
-                                        "scripts)",
-                                .words = put_words};
+static const struct command
+    bash = SHELL(bash, "bash 4 and later"),
+    zsh = SHELL(zsh, "zsh"), fish = SHELL(fish, "fish 3 and later"),
+    words = {.name = "words",
+             .text = "WORD ...: print completions of the last word (used by the scripts)",
+             .words = put_words};
 static const struct command *const shells[] = {&bash, &zsh, &fish, &words};
 
 static const struct command command_completion = {
     .name = "completion",
     .text = "print a shell completion script for these commands",
-    .about =
-        "In ~/.bashrc: eval \"$(plumbline completion bash)\". In ~/.zshrc, after compinit: eval "
-        "\"$(plumbline completion zsh)\". For fish: plumbline completion fish > "
-        "~/.config/fish/completions/plumbline.fish. make install puts them where shells look.",
+    .about = "In ~/.bashrc: eval \"$(plumbline completion bash)\". In ~/.zshrc, after compinit: "
+             "eval \"$(plumbline completion zsh)\". For fish: plumbline completion fish > "
+             "~/.config/fish/completions/plumbline.fish. make install puts them where shells look.",
     .program = "plumbline completion",
     .what = "shell",
     .usage = "plumbline completion SHELL",
@@ -101,13 +99,10 @@ static const struct command program = {
             "optimal",
     .about =
         "From documents that describe a model, a cluster, its costs and a job, plumbline makes a "
-        "plan: "
-        "how the model is cut into stages, where the stages are placed, how they are scheduled, "
-        "and "
-        "how long an iteration takes, with a lower bound for all plans. The plan is judged, and "
-        "the "
-        "bound's proof is checked, by code that shares nothing with the search. Documents are JSON "
-        "files; shipped models, clusters and costs are referred to by name.",
+        "plan: how the model is cut into stages, where the stages are placed, how they are "
+        "scheduled, and how long an iteration takes, with a lower bound for all plans. The plan is "
+        "judged, and the bound's proof is checked, by code that shares nothing with the search. "
+        "Documents are JSON files; shipped models, clusters and costs are referred to by name.",
     .what = "command",
     .usage = "plumbline COMMAND [ARGUMENT ...]",
     COMMAND_KINDS(commands),

@@ -18,8 +18,8 @@ struct options {
 static const struct option_row rows[] = {
     {"SAMPLES", OPTION_PATH, OPT(paths), .low = 1, .many = OPTION_ANY_NUMBER},
     {"-o", OPTION_PATH, OPT(output),
-     "output file for the costs (default: standard output, unless --show, --svg or "
-     "--residuals is given)"},
+     "output file for the costs (default: standard output, unless --show, --svg or --residuals is "
+     "given)"},
     {"--iterations", OPTION_FLAG, OPT(iterations),
      "fit to measured iterations instead; see calibrate --iterations --help"},
     {"--products", OPTION_FLAG, OPT(products),
@@ -33,8 +33,8 @@ static const struct option_row rows[] = {
      "write how far each sample is from its fit, as an SVG plot, or as a page if the file's name "
      "ends in .html"},
     {"--model", OPTION_MODEL, OPT(model),
-     "model whose layers' time outside kernels is fitted: to samples of its own shape if there "
-     "are any, otherwise to all that state a shape"},
+     "model whose layers' time outside kernels is fitted: to samples of its own shape if there are "
+     "any, otherwise to all that state a shape"},
     {"--cluster", OPTION_CLUSTER, OPT(cluster),
      "cluster whose links were measured; gives the achieved share of nominal bandwidth"},
     {"--cluster-out", OPTION_PATH, OPT(cluster_output),
@@ -85,16 +85,14 @@ static enum status run(void *options, int *exit_code, struct arena *arena, struc
     TRY(layers_fit(&layers, &calibration, r->model ? &model : NULL, arena, err));
     if (!r->show) calibration_quality(&calibration, stderr);
     if (layers.other_count)
-        fprintf(
-            stderr,
-            "%d sample%s of layers not used: another shape than %s, no FLOP that say which (traces "
-            "state none), or graphs\n",
-            layers.other_count, layers.other_count == 1 ? " is" : "s are",
-            r->model ? r->model : "any that is stated (--model names one)");
-    if (calibration_assume_trainer(&calibration))
         fprintf(stderr,
-                "assumed: a training step takes 1.16 (0.91 to 1.48) times as long as its kernels "
-                "alone, until calibrate --iterations fits that to a run\n");
+                "%d sample%s of layers not used: another shape than %s, no FLOP that say which "
+                "(traces state none), or graphs\n",
+                layers.other_count, layers.other_count == 1 ? " is" : "s are",
+                r->model ? r->model : "any that is stated (--model names one)");
+    if (calibration_assume_trainer(&calibration))
+        fprintf(stderr, "assumed: a training step takes 1.16 (0.91 to 1.48) times as long as its "
+                        "kernels alone, until calibrate --iterations fits that to a run\n");
     if (r->cluster)
         TRY(links_to_cluster(&cluster, &calibration.costs, &calibration.links, calibration.gpu,
                              arena, err));
@@ -115,12 +113,10 @@ static const struct command *const variants[] = {&calibrate_iterations, &calibra
 const struct command command_calibrate = {
     .name = "calibrate",
     .text = "samples -> costs",
-    .about =
-        "Fits a time for each kind of kernel, copy and message to samples from measure or import. "
-        "Runs of plans (plumbline run) in place of samples correct the costs that the plans were "
-        "made with. "
-        "With --iterations it fits to measured iterations, with --products to a table of matrix "
-        "products; follow either with --help for its options.",
+    .about = "Fits a time for each kind of kernel, copy and message to samples from measure or "
+             "import. Runs of plans (plumbline run) in place of samples correct the costs that the "
+             "plans were made with. With --iterations it fits to measured iterations, with "
+             "--products to a table of matrix products; follow either with --help for its options.",
     .usage = "plumbline calibrate SAMPLES ... [OPTION ...]",
     READS(struct options, rows, {.constant_mib = 512}),
     .variants = variants,

@@ -76,8 +76,7 @@ static const struct option_row rows[] = {
      .needs = "--folds|--fit-rows"},
     LIKELIHOOD_ROW(OPT(likelihood)),
     {"--folds", OPTION_INT, OPT(folds),
-     "score each of N folds with constants fitted on the others (0: every cell or model is a "
-     "fold)",
+     "score each of N folds with constants fitted on the others (0: every cell or model is a fold)",
      0, 1000, .needs = "--fit", .excludes = "--fit-rows"},
     {"--by", OPTION_NAME, OPT(by), "what stays together in one fold (row: row number modulo N)",
      .names = fold_by_names},

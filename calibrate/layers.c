@@ -330,23 +330,21 @@ static void put_pass(struct estimate *factor, struct estimate *overhead, const s
 {
     struct interval value = p->factor;
     if (!p->count) return;
-    const char *source =
-        arena_print(arena,
-                    "%d whole %ss %s over the sum of their kernels%s; median residual %.1f %%, "
-                    "held out %.1f %%",
-                    p->count, layer_kind_names[kind], passes[pass],
-                    p->has_overhead ? ", and what comes on top of them" : "", 100 * p->residual,
-                    100 * p->held_out);
+    const char *source = arena_print(arena,
+                                     "%d whole %ss %s over the sum of their kernels%s; median "
+                                     "residual %.1f %%, held out %.1f %%",
+                                     p->count, layer_kind_names[kind], passes[pass],
+                                     p->has_overhead ? ", and what comes on top of them" : "",
+                                     100 * p->residual, 100 * p->held_out);
     if (p->apart > 0)
         source = arena_print(arena, "%s; %d shape%s, another may be off by %.1f %%", source,
                              p->shapes, p->shapes == 1 ? "" : "s", 100 * p->apart);
     if (kind == LAYER_BLOCK && load->count) {
         value = sustained_factor(load, value);
-        source = arena_print(arena,
-                             "%s; without a rest %.4g times as long (%d block%s, %d device%s "
-                             "at once)",
-                             source, load->factor.value, load->count, load->count == 1 ? "" : "s",
-                             load->busy_devices, load->busy_devices == 1 ? "" : "s");
+        source = arena_print(
+            arena, "%s; without a rest %.4g times as long (%d block%s, %d device%s at once)",
+            source, load->factor.value, load->count, load->count == 1 ? "" : "s",
+            load->busy_devices, load->busy_devices == 1 ? "" : "s");
     }
     *factor = estimate_of(value, 100, source);
     if (p->has_overhead) *overhead = estimate_of(p->overhead_s, 1e6, source);

@@ -111,8 +111,7 @@ static const struct option_row transformer_rows[] = {
      "the whole layout",
      .names = layouts_names},
     {"--framework", OPTION_NAME, AT(request.space.framework),
-     "target framework (default: megatron); with --layouts, solve chooses among what it can "
-     "run",
+     "target framework (default: megatron); with --layouts, solve chooses among what it can run",
      .names = framework_names},
     {"--trainer", OPTION_NAME, AT(request.trainer),
      "program whose overheads are priced (default: the framework's; any: megatron)",
@@ -369,8 +368,7 @@ static enum status run_pipette(void *options, int *exit_code, struct arena *aren
 
 static const struct command pipette = {
     .name = "pipette",
-    .text = "a GPT on the nodes of a measured matrix, with the objective of the published "
-            "planner",
+    .text = "a GPT on the nodes of a measured matrix, with the objective of the published planner",
     .usage = "plumbline example pipette --matrix FILE --stages P [OPTION ...] -o FOLDER",
     READS(struct pipette_options, pipette_rows,
           {.request = {.costs = "published",
@@ -463,9 +461,8 @@ static const struct command *const kinds[] = {&chain, &gpt, &mixed, &four, &clus
 const struct command command_example = {
     .name = "example",
     .text = "write a ready-made problem: chain, gpt, mixed, four, clusters, pipette",
-    .about =
-        "Writes model, cluster, costs, job and problem.json to a folder, ready for solve. Existing "
-        "files whose content differs are overwritten only with --force.",
+    .about = "Writes model, cluster, costs, job and problem.json to a folder, ready for solve. "
+             "Existing files whose content differs are overwritten only with --force.",
     .program = "plumbline example",
     .what = "kind",
     .usage = "plumbline example KIND [OPTION ...] -o FOLDER",

@@ -128,9 +128,8 @@ const struct command command_formulate = {
     .name = "formulate",
     .text = "problem -> MILP as MPS or LP, with the meaning of each column",
     .about = "Writes the program for another solver, or for inspection.",
-    .usage =
-        "plumbline formulate PROBLEM [--plan PLAN.json] [-o FILE.mps|FILE.lp] [--map MAP.json] "
-        "[--path-of PLAN.json]",
+    .usage = "plumbline formulate PROBLEM [--plan PLAN.json] [-o FILE.mps|FILE.lp] [--map "
+             "MAP.json] [--path-of PLAN.json]",
     READS(struct options, rows, {0}),
     .run = run,
 };

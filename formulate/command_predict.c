@@ -86,10 +86,9 @@ static void put_share(struct output *o, double value)
 
 static const char table_header[] =
     "id,iteration_s,iteration_low_s,iteration_high_s,memory_bytes,memory_limit_bytes,fits,fullest_"
-    "rank,weight_bytes,gradient_bytes,"
-    "optimizer_bytes,activation_bytes,working_bytes,buffer_bytes,constant_bytes,tokens_per_s,"
-    "model_tflops_per_gpu,mfu,causal_tflops_per_gpu,causal_mfu,price_per_hour,"
-    "price_per_million_tokens,reason\n";
+    "rank,weight_bytes,gradient_bytes,optimizer_bytes,activation_bytes,working_bytes,buffer_bytes,"
+    "constant_bytes,tokens_per_s,model_tflops_per_gpu,mfu,causal_tflops_per_gpu,causal_mfu,price_"
+    "per_hour,price_per_million_tokens,reason\n";
 static const char no_prediction[] = ",,,,,,,,,,,,,,,,,,,,,,";
 
 static void put_row_text(struct output *o, const char *id, size_t id_length,
@@ -243,12 +242,11 @@ static void show(FILE *to, const struct prediction *x, struct arena *arena)
     // 7.42 s of 32 micro-batches and 36 layers on H100: Megatron-Bridge 067f987,
     // examples/model_verification_cards/qwen3-8b (SFT, tensor 4).
     if (prediction_launches_share(x) > 0)
-        fprintf(
-            to,
-            "host              its launches decide: +%.0f %% at the slow end of what is known; "
-            "of a layer and micro-batch, forward and backward, hosts are known that take 6.4 ms, "
-            "and graphs=step leaves none (--set layer_launch_s=S)\n",
-            100 * prediction_launches_share(x));
+        fprintf(to,
+                "host              its launches decide: +%.0f %% at the slow end of what is known; "
+                "of a layer and micro-batch, forward and backward, hosts are known that take 6.4 "
+                "ms, and graphs=step leaves none (--set layer_launch_s=S)\n",
+                100 * prediction_launches_share(x));
     if (*assumed)
         fprintf(to, "assumed           %s, as %s%s of %d-%02d\n", assumed,
                 program_names[x->origin.program],
@@ -364,9 +362,8 @@ static enum status run(void *options, int *exit_code, struct arena *arena, struc
 const struct command command_predict = {
     .name = "predict",
     .text = "time and memory of one given configuration, or a table of thousands",
-    .about =
-        "Predicts a training run of each configuration, without a search. The operands are a CSV "
-        "file, or name=value words for one configuration.",
+    .about = "Predicts a training run of each configuration, without a search. The operands are a "
+             "CSV file, or name=value words for one configuration.",
     .usage = "plumbline predict ROWS.csv | problem.json | column=value ... [OPTION ...]",
     READS(struct options, rows,
           {.settings.margin = MEMORY_FRACTION_DEFAULT, .mode = RECOMPUTE_NONE}),

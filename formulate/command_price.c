@@ -56,10 +56,10 @@ enum status one_layout(struct problem *one, const struct problem *p, const char 
                                              : "one setting for all stages");
     if (problem_check_layout(one, err) != OK) {
         const char *why = arena_copy_text(arena, err->text);
-        return fail(err, BAD_INPUT,
-                    "%s; it is one of a space: state a plan of it with --plan, whose layout is "
-                    "then meant",
-                    why);
+        return fail(
+            err, BAD_INPUT,
+            "%s; it is one of a space: state a plan of it with --plan, whose layout is then meant",
+            why);
     }
     fprintf(stderr,
             "plumbline: %s: has a space of layouts, which plumbline solve searches; only its "
@@ -96,8 +96,7 @@ const struct command command_price = {
     .name = "price",
     .text = "problem -> priced document (integer ns and bytes)",
     .about = "Writes the cost of each layer, transfer and synchronisation in whole nanoseconds and "
-             "bytes: "
-             "the numbers that solve uses.",
+             "bytes: the numbers that solve uses.",
     .usage = "plumbline price PROBLEM [--plan PLAN] [-o FILE]",
     READS(struct options, rows, {.out = "-"}),
     .run = run,

@@ -58,11 +58,10 @@ static enum status list_models(void *options, int *exit_code, struct arena *aren
                                struct error *err)
 {
     (void)exit_code;
-    return list_documents(
-        options, "models",
-        "model                          parameters         a token's layers  hidden  heads kv "
-        "heads",
-        describe_model, arena, err);
+    return list_documents(options, "models",
+                          "model                          parameters         a token's layers  "
+                          "hidden  heads kv heads",
+                          describe_model, arena, err);
 }
 
 static const struct option_row models_rows[] = {NAMES_ROW(OPTION_MODEL)};
@@ -102,12 +101,10 @@ static enum status list_clusters(void *options, int *exit_code, struct arena *ar
                                  struct error *err)
 {
     (void)exit_code;
-    return list_documents(
-        options, "clusters",
-        "cluster              nodes x GPUs GPU             GB each  GB/s in a node, GB/s of its "
-        "network "
-        "cards",
-        describe_cluster, arena, err);
+    return list_documents(options, "clusters",
+                          "cluster              nodes x GPUs GPU             GB each  GB/s in a "
+                          "node, GB/s of its network cards",
+                          describe_cluster, arena, err);
 }
 
 static const struct option_row clusters_rows[] = {NAMES_ROW(OPTION_CLUSTER)};
@@ -115,8 +112,7 @@ const struct command command_clusters = {
     .name = "clusters",
     .text = "list shipped or given clusters: nodes, memory, links",
     .about = "Prints one line per group of nodes. A name that is not that of a shipped cluster is "
-             "taken as "
-             "a file.",
+             "taken as a file.",
     .usage = "plumbline clusters [NAME|cluster.json ...]: the shipped ones, or those",
     READS(struct options, clusters_rows, {.names = {0}}),
     .run = list_clusters,
@@ -148,11 +144,10 @@ static enum status list_costs(void *options, int *exit_code, struct arena *arena
         return costs_diff(&o->names, arena, err);
     if (o->names.count && !strcmp(o->names.items[0], "history"))
         return costs_history(&o->names, arena, err);
-    return list_documents(
-        options, "costs",
-        "costs                GPU              at    TFLOP/s  origin and source of that rate of "
-        "matrix products",
-        describe_costs, arena, err);
+    return list_documents(options, "costs",
+                          "costs                GPU              at    TFLOP/s  origin and source "
+                          "of that rate of matrix products",
+                          describe_costs, arena, err);
 }
 
 static const struct option_row costs_rows[] = {NAMES_ROW(OPTION_COSTS)};

@@ -69,8 +69,7 @@ static const struct option_row compute_rows[] = {
      "at once: so many seconds untimed, then as many timed; not part of the budget",
      0.001, 3600},
     {"--quick", OPTION_FLAG, OPT(asked.quick),
-     "measure two sizes of each kernel instead of three, with defaults --budget-s 12 --width "
-     "0.1"},
+     "measure two sizes of each kernel instead of three, with defaults --budget-s 12 --width 0.1"},
     {"--like", OPTION_PATH, OPT(take.like),
      "samples of another launch: measure the same sizes again, to merge the two"},
 };

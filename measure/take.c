@@ -175,17 +175,15 @@ static void tell(const struct take *t, const struct rounds_result *r, const stru
     if (t->settings->quiet) return;
     fprintf(stderr,
             "measured %d operations on %s, %d thread%s: %d repetitions in %.1f s; %d narrower than "
-            "%g %%, %d stopped by the %s; "
-            "%d outliers, %d throttled repetitions\n",
+            "%g %%, %d stopped by the %s; %d outliers, %d throttled repetitions\n",
             kept, m->processor ? m->processor : m->gpu, m->threads, m->threads == 1 ? "" : "s",
             r->repetitions, r->elapsed_s, r->done, 100 * t->settings->width, kept - r->done,
             r->interrupted ? "signal" : "budget", r->outliers, r->throttled);
     if (t->load_before > busy_load && !t->settings->shared)
         fprintf(stderr, "the processors were busy before (load %.1f): %s\n", t->load_before,
-                t->shared
-                    ? "times and budget are of the processors (--shared); --exclusive measures "
-                      "elapsed time"
-                    : "--shared excludes other work from the times");
+                t->shared ? "times and budget are of the processors (--shared); --exclusive "
+                            "measures elapsed time"
+                          : "--shared excludes other work from the times");
     tell_short(t, r, cells, cell_count);
     if (kept < cell_count)
         fprintf(stderr, "interrupted: %d operations have no repetition and are left out\n",

@@ -169,11 +169,10 @@ static void show_launches(const struct run_set *set, int file, FILE *to)
         count += share > 0, most = fmax(most, share);
     }
     if (count)
-        fprintf(
-            to,
-            "    the host's launches decide in %d rows, with a slow host up to +%.0f %%: column "
-            "graphs (step: none), or --set layer_launch_s=S\n",
-            count, 100 * most);
+        fprintf(to,
+                "    the host's launches decide in %d rows, with a slow host up to +%.0f %%: "
+                "column graphs (step: none), or --set layer_launch_s=S\n",
+                count, 100 * most);
 }
 
 void unstated_show_assumed(const struct run_set *set, int file, FILE *to)

@@ -237,11 +237,10 @@ enum status arena_hold(struct arena *arena, size_t bytes, const char *file, stru
 {
     size_t *counted = TAKE(arena, 1, size_t);
     if (!memory_hold(bytes))
-        return fail(
-            err, SYSTEM,
-            "%s: needs more memory than the %zu MiB allowed for these files, %zu MiB for its "
-            "values alone; raise --memory-limit-mib",
-            file, limit >> 20, bytes >> 20);
+        return fail(err, SYSTEM,
+                    "%s: needs more memory than the %zu MiB allowed for these files, %zu MiB for "
+                    "its values alone; raise --memory-limit-mib",
+                    file, limit >> 20, bytes >> 20);
     *counted = bytes;
     arena_defer(arena, release_held, counted);
     return OK;

@@ -59,27 +59,23 @@ static const struct setting_row rows[] = {
 // Nothing for a job.
 static const char left[] =
     "model.norm_type float8.* training.warmup_steps model.hf_assets_path model.tokenizer_path "
-    "model.print_after_conversion quantize.* "
-    "optimizer.lr optimizer.beta1 optimizer.beta2 optimizer.eps optimizer.weight_decay "
-    "optimizer.implementation training.dataset training.dataset_path training.max_norm "
-    "training.steps training.gc_freq training.gc_debug training.dataloader.* "
-    "parallelism.pipeline_parallel_expert_parallel_overlap "
+    "model.print_after_conversion quantize.* optimizer.lr optimizer.beta1 optimizer.beta2 "
+    "optimizer.eps optimizer.weight_decay optimizer.implementation training.dataset "
+    "training.dataset_path training.max_norm training.steps training.gc_freq training.gc_debug "
+    "training.dataloader.* parallelism.pipeline_parallel_expert_parallel_overlap "
     "parallelism.context_parallel_load_balancer parallelism.expert_parallel_comm_backend "
     "activation_checkpoint.per_op_sac_force_recompute_mm_shapes_by_fqns "
     "activation_checkpoint.early_stop activation_checkpoint.memory_budget "
-    "activation_checkpoint.visualize_memory_budget_pareto "
-    "activation_checkpoint.preserve_rng_state activation_checkpoint.determinism_check "
-    "activation_checkpoint.debug compile.backend job.* profiling.* metrics.* lr_scheduler.* "
-    "model_spec model_spec.* optimizer loss loss.* training parallelism compile "
-    "activation_checkpoint hf_assets_path "
-    "dump_folder dataloader dataloader.* tokenizer tokenizer.* lr_scheduler metrics checkpoint "
-    "profiler profiler.* validator validator.* comm debug override override.* "
-    "training.disable_cuda_graphs training.max_context_length "
-    "training.num_tokens_per_microbatch_per_dp_rank training.num_tokens_per_train_step "
-    "parallelism.num_pp_microbatches parallelism.spmd_backend "
-    "parallelism.enable_fsdp_symm_mem optimizer.* "
-    "checkpoint.* comm.* memory_estimation.* fault_tolerance.* experimental.* validation.* "
-    "debug.*";
+    "activation_checkpoint.visualize_memory_budget_pareto activation_checkpoint.preserve_rng_state "
+    "activation_checkpoint.determinism_check activation_checkpoint.debug compile.backend job.* "
+    "profiling.* metrics.* lr_scheduler.* model_spec model_spec.* optimizer loss loss.* training "
+    "parallelism compile activation_checkpoint hf_assets_path dump_folder dataloader dataloader.* "
+    "tokenizer tokenizer.* lr_scheduler metrics checkpoint profiler profiler.* validator "
+    "validator.* comm debug override override.* training.disable_cuda_graphs "
+    "training.max_context_length training.num_tokens_per_microbatch_per_dp_rank "
+    "training.num_tokens_per_train_step parallelism.num_pp_microbatches parallelism.spmd_backend "
+    "parallelism.enable_fsdp_symm_mem optimizer.* checkpoint.* comm.* memory_estimation.* "
+    "fault_tolerance.* experimental.* validation.* debug.*";
 static const struct setting_effect effects[] = {
     {"model.norm_type", EFFECT_ASSUMED, "rmsnorm", "norms are the shipped model's"},
     {"float8.enable_fsdp_float8_all_gather quantize.linear.float8.enable_fsdp_float8_all_gather",

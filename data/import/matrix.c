@@ -129,13 +129,12 @@ static enum status read_links(const struct links *l, const struct json *rows, st
                                count, length);
         int bad = put_row(l, i, values);
         if (bad >= 0)
-            return json_refuse(
-                &row, err,
-                "[%d]: \"%.60s\" to \"%.60s\": expected a bandwidth of 1 to %g bytes/s, or "
-                "null where nothing was measured, found %g (%g bytes/s)",
-                bad, l->places->nodes[l->row_receives ? bad : i].name,
-                l->places->nodes[l->row_receives ? i : bad].name, RATE_MAX, values[bad],
-                values[bad] * l->unit);
+            return json_refuse(&row, err,
+                               "[%d]: \"%.60s\" to \"%.60s\": expected a bandwidth of 1 to %g "
+                               "bytes/s, or null where nothing was measured, found %g (%g bytes/s)",
+                               bad, l->places->nodes[l->row_receives ? bad : i].name,
+                               l->places->nodes[l->row_receives ? i : bad].name, RATE_MAX,
+                               values[bad], values[bad] * l->unit);
     }
     return OK;
 }

@@ -241,12 +241,11 @@ static enum status make_samples(struct bandwidths *b, struct error *err)
     add_transfer(b, TO_DEVICE);
     add_transfer(b, TO_HOST);
     TRY(add_links(b, err));
-    return b->samples.sample_count
-               ? OK
-               : fail(err, BAD_INPUT,
-                      "%s: expected %s or another one-way test of the copy engines that passed, "
-                      "found none",
-                      b->path, nvbandwidth_tests[0]);
+    return b->samples.sample_count ? OK
+                                   : fail(err, BAD_INPUT,
+                                          "%s: expected %s or another one-way test of the copy "
+                                          "engines that passed, found none",
+                                          b->path, nvbandwidth_tests[0]);
 }
 
 struct options {
@@ -287,8 +286,8 @@ static void tell(const void *options)
     const struct bandwidths *b = &o->read;
     const char *path = o->import.file.path;
     fprintf(stderr,
-            "%s: %d samples of %lld bytes, each a median with no "
-            "dispersion; one size gives no latency\n",
+            "%s: %d samples of %lld bytes, each a median with no dispersion; one size gives no "
+            "latency\n",
             path, b->samples.sample_count, (long long)b->bytes);
     if (b->passed_over)
         fprintf(stderr, "%s: %d test%s skipped (%.60s)\n", path, b->passed_over,

@@ -352,11 +352,10 @@ static enum status check_shares(const struct costs *c, struct error *err)
     for (int i = -1; i < SCHEDULE_KIND_COUNT; i++) {
         double sum = share_sum(i < 0 ? c->transfer_share : c->schedule_share[i]);
         if ((i >= 0 && !c->schedule_share_stated[i]) || fabs(sum - 1) <= SHARE_TOLERANCE) continue;
-        return fail(err, BAD_INPUT,
-                    "%s: %stransfer_share%s%s: expected parts (overhead twice) that sum to 1, "
-                    "found %.12g",
-                    file, i < 0 ? "" : "schedule_", i < 0 ? "" : ".",
-                    i < 0 ? "" : schedule_names[i], sum);
+        return fail(
+            err, BAD_INPUT,
+            "%s: %stransfer_share%s%s: expected parts (overhead twice) that sum to 1, found %.12g",
+            file, i < 0 ? "" : "schedule_", i < 0 ? "" : ".", i < 0 ? "" : schedule_names[i], sum);
     }
     return OK;
 }

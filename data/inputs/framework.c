@@ -301,12 +301,12 @@ enum status framework_check(const struct job *j, const char *file, struct error 
             narrow ? "gradient_bytes_per_value: expected 4" : "precision: expected bf16 or fp32",
             framework_names[framework], narrow ? "2" : "fp16");
     if (!rules[framework].overlaps_dispatch && (j->dispatcher || j->graphs))
-        return fail(err, BAD_INPUT,
-                    "%s: dispatcher, graphs: expected all_to_all and none, as the launch files of "
-                    "the space's framework %s state no other (megatron's and nemo's do), found %s "
-                    "and %s",
-                    file, framework_names[framework], dispatcher_names[j->dispatcher],
-                    graphs_names[j->graphs]);
+        return fail(
+            err, BAD_INPUT,
+            "%s: dispatcher, graphs: expected all_to_all and none, as the launch files of the "
+            "space's framework %s state no other (megatron's and nemo's do), found %s and %s",
+            file, framework_names[framework], dispatcher_names[j->dispatcher],
+            graphs_names[j->graphs]);
     if ((j->loss_in_place || j->fp8_activation_input) && framework != FRAMEWORK_NEMO)
         return fail(err, BAD_INPUT,
                     "%s: %s: expected false, as the space's framework %s has none (nemo has it)",
@@ -316,11 +316,10 @@ enum status framework_check(const struct job *j, const char *file, struct error 
         return fail(err, BAD_INPUT, "%s: exposed_input_gradients: expected false, as %s hides them",
                     file, framework_names[framework]);
     if (j->stopped_recompute)
-        return fail(
-            err, BAD_INPUT,
-            "%s: stopped_recompute: expected false, as launch files of the space's framework "
-            "%s state no such checkpoints",
-            file, framework_names[framework]);
+        return fail(err, BAD_INPUT,
+                    "%s: stopped_recompute: expected false, as launch files of the space's "
+                    "framework %s state no such checkpoints",
+                    file, framework_names[framework]);
     if (job_tier_ways(j) > 1)
         return fail(err, BAD_INPUT,
                     "%s: offload_percents, tier_options: expected none, as the space's framework "

@@ -244,8 +244,8 @@ static enum status check_schedule(const struct job *j, struct error *err)
     int64_t tokens = 0;
     if (job_micro_batches(j) < layout_micro_batch_unit(l))
         return fail(err, BAD_INPUT,
-                    "%s: layout.schedule: %s expects at least as many micro-batches per replica "
-                    "as pipeline ranks (%d), found %d",
+                    "%s: layout.schedule: %s expects at least as many micro-batches per replica as "
+                    "pipeline ranks (%d), found %d",
                     name_of(j), schedule_names[l->schedule], l->pipeline, job_micro_batches(j));
     if (l->slice_count == 1) return OK;
     for (int i = 0; i < l->slice_count; i++) tokens += l->slices[i];
@@ -300,11 +300,10 @@ static enum status check_modules(const struct job *j, struct error *err)
     while (mode < RECOMPUTE_COUNT && !j->recompute[mode]) mode++;
     if (mode == RECOMPUTE_COUNT || (job_like_megatron(j) && !layout_has_grid(&j->layout)))
         return OK;
-    return fail(
-        err, BAD_INPUT,
-        "%s: recompute: expected trainer megatron and no tensor_grid for recompute modules, "
-        "found \"%s\" with trainer %s",
-        name_of(j), recompute_names[mode], trainer_names[j->trainer]);
+    return fail(err, BAD_INPUT,
+                "%s: recompute: expected trainer megatron and no tensor_grid for recompute "
+                "modules, found \"%s\" with trainer %s",
+                name_of(j), recompute_names[mode], trainer_names[j->trainer]);
 }
 
 static enum status check_recompute(const struct job *j, struct error *err)
@@ -397,10 +396,10 @@ enum status job_check(const struct job *j, struct error *err)
                     file, trainer_names[j->trainer], precision_names[j->precision],
                     job_unfused(j, UNFUSED_ACTIVATION) ? ", unfused" : "");
     if (j->kept_logits && (!job_may_be_pytorch(j) || j->chunked_loss))
-        return fail(err, BAD_INPUT,
-                    "%s: kept_logits: expected trainer other or torchtitan and no chunked_loss, "
-                    "found %s",
-                    file, trainer_names[j->trainer]);
+        return fail(
+            err, BAD_INPUT,
+            "%s: kept_logits: expected trainer other or torchtitan and no chunked_loss, found %s",
+            file, trainer_names[j->trainer]);
     if (j->gathered_inputs && !job_may_be_pytorch(j))
         return fail(err, BAD_INPUT,
                     "%s: gathered_inputs: expected trainer other or torchtitan, found %s", file,

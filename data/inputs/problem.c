@@ -236,9 +236,8 @@ static enum status check_mtp(const struct problem *p, const char *job, struct er
     if (p->job.trainer != TRAINER_DEEPSPEED || !model_mtp_depth(&p->model)) return OK;
     return fail(
         err, BAD_INPUT,
-        "%s: trainer: expected megatron or torchtitan for a model with layers that predict "
-        "further tokens (mtp), which DeepSpeed does not support; `import hf --mtp 0` leaves them "
-        "out",
+        "%s: trainer: expected megatron or torchtitan for a model with layers that predict further "
+        "tokens (mtp), which DeepSpeed does not support; `import hf --mtp 0` leaves them out",
         job);
 }
 
@@ -270,14 +269,13 @@ enum status problem_check_places(const struct problem *p, struct error *err)
     if (!wrong && schedule_kinds[l->schedule].folds && p->model.has_shape &&
         (p->model.shape.tied_embeddings || model_mtp_depth(&p->model)))
         wrong = "the ends of the model on two ranks (this schedule puts them on one, and the "
-                "embeddings "
-                "are tied)";
+                "embeddings are tied)";
     if (p->job.budget.energy_max_uj && !problem_states_energy(p))
-        return fail(err, BAD_INPUT,
-                    "%s: budget.energy_max_uj: expected a cluster with tiers or a job with tier "
-                    "options or swap, no places, and memories with read_pj_per_byte or "
-                    "write_pj_per_byte",
-                    job);
+        return fail(
+            err, BAD_INPUT,
+            "%s: budget.energy_max_uj: expected a cluster with tiers or a job with tier options or "
+            "swap, no places, and memories with read_pj_per_byte or write_pj_per_byte",
+            job);
     if (!p->cluster.places.node_count && p->job.placement.uneven_micro_batches)
         return fail(err, BAD_INPUT,
                     "%s: placement.uneven_micro_batches: expected a cluster with places", job);

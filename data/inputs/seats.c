@@ -259,10 +259,10 @@ static enum status check_named(const struct problem *p, const struct seat *seats
         const struct node_group *g = &p->cluster.groups[seats[i].group];
         int64_t own = (int64_t)seats[i].tensor * seats[i].context;
         if (seats[i].data > NAMED_DATA_MAX)
-            return fail(err, BAD_INPUT,
-                        "%s: widths: expected data degrees of 1 to %d on a cluster with places, "
-                        "found %d",
-                        job, NAMED_DATA_MAX, seats[i].data);
+            return fail(
+                err, BAD_INPUT,
+                "%s: widths: expected data degrees of 1 to %d on a cluster with places, found %d",
+                job, NAMED_DATA_MAX, seats[i].data);
         if (own > g->gpus_per_node)
             return fail(err, BAD_INPUT,
                         "%s: widths: group %s: expected tensor x context of at most a node's %d "
@@ -285,11 +285,10 @@ static enum status check_seat(const struct problem *p, const struct seat *seat, 
 {
     struct error own = {OK, ""};
     if (p->job.replicas == REPLICAS_SPLIT && p->job.layout.micro_batch % seat->data)
-        return fail(
-            err, BAD_INPUT,
-            "%s: layout.micro_batch: expected a multiple of every data degree of widths, as "
-            "each replica takes whole samples: found %d and %d",
-            job, p->job.layout.micro_batch, seat->data);
+        return fail(err, BAD_INPUT,
+                    "%s: layout.micro_batch: expected a multiple of every data degree of widths, "
+                    "as each replica takes whole samples: found %d and %d",
+                    job, p->job.layout.micro_batch, seat->data);
     struct problem one = problem_at_seat(p, seat);
     if (problem_check_layout(&one, &own) == OK) return OK;
     return fail(err, own.status, "widths: %s: %s", seat->name, own.text);
@@ -338,11 +337,10 @@ static enum status check_sets(const struct job *j, const char *job, struct error
     bool chosen = j->recompute[RECOMPUTE_FULL] && !layout_recomputes_alike(&j->layout) &&
                   j->space.axes[SPACE_RECOMPUTE].kind == AXIS_FIXED;
     if (!j->recompute_any || (chosen && j->replicas == REPLICAS_IN_TURN)) return OK;
-    return fail(
-        err, BAD_INPUT,
-        "%s: recompute_any: expected replicas in_turn, \"full\" in recompute, and no setting "
-        "for all stages",
-        job);
+    return fail(err, BAD_INPUT,
+                "%s: recompute_any: expected replicas in_turn, \"full\" in recompute, and no "
+                "setting for all stages",
+                job);
 }
 
 enum status problem_check_widths(const struct problem *p, struct error *err)

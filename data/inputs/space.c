@@ -478,11 +478,10 @@ const char *space_why_empty(const struct space *space, const struct space_limits
     walk_all(&w, space, limits);
     if (w.number) return NULL;
     if (w.deepest <= SPACE_DATA)
-        return space->fewer_devices
-                   ? "the space has no layout: the product of its degrees is always more than the "
-                     "cluster's devices"
-                   : "the space has no layout: no product of its degrees is the number of the "
-                     "cluster's devices";
+        return space->fewer_devices ? "the space has no layout: the product of its degrees is "
+                                      "always more than the cluster's devices"
+                                    : "the space has no layout: no product of its degrees is the "
+                                      "number of the cluster's devices";
     if (w.deepest == SPACE_VIRTUAL_STAGES)
         return "the space has no layout: no number of stages above 1 divides the layers of a rank";
     if (w.deepest == SPACE_KEY_COUNT) return "the space has no layout that the framework runs";

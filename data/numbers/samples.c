@@ -183,10 +183,9 @@ GET_MEMBER(get_launch_repetitions)
     TRY(json_ints(value, 0, REPETITIONS_MAX, &s->launch_repetitions, &count, arena, err));
     for (int i = 0; i < count; i++) sum += s->launch_repetitions[i];
     if (count == launches && sum == s->repetitions) return OK;
-    return json_refuse(value, err,
-                       "expected one number for each of %d launches, %d in all, found %d, %lld in "
-                       "all",
-                       launches, s->repetitions, count, (long long)sum);
+    return json_refuse(
+        value, err, "expected one number for each of %d launches, %d in all, found %d, %lld in all",
+        launches, s->repetitions, count, (long long)sum);
 }
 
 PUT_MEMBER(put_launch_repetitions)

@@ -205,8 +205,7 @@ static enum status check_rings(const struct cluster *c, int group, struct error 
         for (int k = 0; k < i; k++)
             if (g->rings[k].gpus == g->rings[i].gpus && g->rings[k].apart == g->rings[i].apart)
                 return fail(err, BAD_INPUT,
-                            "%s: groups[%d].rings[%d]: as many GPUs as far apart "
-                            "appear twice",
+                            "%s: groups[%d].rings[%d]: as many GPUs as far apart appear twice",
                             cluster_file(c), group, i);
     }
     return OK;
@@ -241,11 +240,10 @@ static enum status check_tiers(const struct cluster *c, int group, struct error 
                         cluster_file(c), where);
         TRY(members_check(&tier_members, t, cluster_file(c), where, err));
         if (host && (t->read_bytes_per_s > 0 || t->write_bytes_per_s > 0 || t->in_place))
-            return fail(
-                err, BAD_INPUT,
-                "%s: %sread_bytes_per_s, write_bytes_per_s, in_place: expected none for the "
-                "host, whose link is in the costs (host_link_bytes_per_s)",
-                cluster_file(c), where);
+            return fail(err, BAD_INPUT,
+                        "%s: %sread_bytes_per_s, write_bytes_per_s, in_place: expected none for "
+                        "the host, whose link is in the costs (host_link_bytes_per_s)",
+                        cluster_file(c), where);
         if (!host && !(t->read_bytes_per_s > 0 && t->write_bytes_per_s > 0))
             return fail(err, BAD_INPUT,
                         "%s: %sread_bytes_per_s, write_bytes_per_s: expected both for \"%s\"",

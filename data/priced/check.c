@@ -174,11 +174,10 @@ enum status priced_check_run(const struct priced *p, int i, struct error *err)
                         i, r->name);
     for (int g = 0; g < p->group_count; g++) {
         if (r->weight_ns[g] > 0 && !schedule_splits_backward(p->layout.schedule))
-            return fail(
-                err, BAD_INPUT,
-                "%s: runs[%d].weight_ns: expected 0 of schedule %s, which does not split it "
-                "off backward_ns",
-                priced_file(p), i, schedule_names[p->layout.schedule]);
+            return fail(err, BAD_INPUT,
+                        "%s: runs[%d].weight_ns: expected 0 of schedule %s, which does not split "
+                        "it off backward_ns",
+                        priced_file(p), i, schedule_names[p->layout.schedule]);
         bool missing = r->weight_ns[g] < 0 || r->optimizer_ns[g] < 0;
         for (int pass = g; pass < p->slice_count * p->group_count; pass += p->group_count)
             missing = missing || r->forward_ns[pass] < 0 || r->backward_ns[pass] < 0 ||
@@ -274,11 +273,11 @@ static enum status check_options(const struct priced *p, struct error *err)
         if (x->across_passes &&
             (!x->activations || !p->layout.barrier || p->layout.virtual_stages > 1 ||
              p->layout.local_loss_every || p->objective == OBJECTIVE_MAX_LOAD))
-            return fail(err, BAD_INPUT,
-                        "%s: gradient_options[%d].across_passes: expected a tier of activations, a "
-                        "barrier, one stage a rank, no local losses, and not the objective "
-                        "max_load",
-                        priced_file(p), o);
+            return fail(
+                err, BAD_INPUT,
+                "%s: gradient_options[%d].across_passes: expected a tier of activations, a "
+                "barrier, one stage a rank, no local losses, and not the objective max_load",
+                priced_file(p), o);
         gradient = larger_double(gradient, (double)p->gradient_options[o].quality_cost);
     }
     if (p->stage_count * (boundary + gradient) > SUM_MAX)

@@ -31,8 +31,7 @@ static enum status check_local_heads(const struct priced *p, struct error *err)
     if (!p->layout.local_loss_every || p->places || priced_has_widths(p) || priced_tiers(p))
         return fail(
             err, BAD_INPUT,
-            "%s: local_heads: expected local boundaries next to it, and no places, widths or "
-            "tiers",
+            "%s: local_heads: expected local boundaries next to it, and no places, widths or tiers",
             priced_file(p));
     for (int run = 0; run < p->run_count; run++)
         if (!strcmp(p->runs[run].name, p->local_heads->name))
@@ -67,8 +66,8 @@ static enum status check_mixing(const struct priced *p, const char *list, struct
     if (p->layout.virtual_stages > 1 || p->places || priced_has_widths(p) || priced_tiers(p) ||
         p->local_head_count || p->gradient_option_count > 1)
         return fail(err, BAD_INPUT,
-                    "%s: %s: expected one stage a rank, and no places, widths, tiers, "
-                    "local_heads or gradient_options",
+                    "%s: %s: expected one stage a rank, and no places, widths, tiers, local_heads "
+                    "or gradient_options",
                     priced_file(p), list);
     return OK;
 }
@@ -87,10 +86,10 @@ static enum status check_sharded(const struct priced *p, struct error *err)
         const struct priced_run *a = &p->runs[i], *b = &p->sharded_runs[i];
         if (strcmp(a->name, b->name) || a->count != b->count || a->cut != b->cut ||
             a->recomputable != b->recomputable || b->tensor)
-            return fail(err, BAD_INPUT,
-                        "%s: sharded_runs[%d]: expected name, count, recomputable and cut of "
-                        "runs[%d]",
-                        priced_file(p), i, i);
+            return fail(
+                err, BAD_INPUT,
+                "%s: sharded_runs[%d]: expected name, count, recomputable and cut of runs[%d]",
+                priced_file(p), i, i);
         TRY(priced_check_run(&sharded, i, err));
     }
     return OK;

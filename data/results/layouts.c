@@ -51,12 +51,12 @@ const char *layouts_space_words(const struct layouts *l, struct arena *arena)
         winds |= schedule->values[i] == SCHEDULE_INTERLEAVED;
     winds &= space->axes[SPACE_PIPELINE].kind != AXIS_FIXED || l->base.pipeline > 1;
     if (space->framework == FRAMEWORK_ANY) return "";
-    return arena_print(arena, " of the space for %s%s", framework_names[space->framework],
-                       !winds || !framework_evens_stages(space->framework) ? ""
-                       : space->uneven_stages
-                           ? ", interleaved stages in any number"
-                           : ", interleaved stages in numbers that divide the layers "
-                             "(--uneven-stages: in any)");
+    return arena_print(
+        arena, " of the space for %s%s", framework_names[space->framework],
+        !winds || !framework_evens_stages(space->framework) ? ""
+        : space->uneven_stages
+            ? ", interleaved stages in any number"
+            : ", interleaved stages in numbers that divide the layers (--uneven-stages: in any)");
 }
 
 static int find_reason(const struct layouts *l, enum layout_fate fate, const char *text)
@@ -196,11 +196,10 @@ GET_MEMBER(get_value_runs)
     for (int i = 0; i + 1 < length; i += 2)
         sum += runs[i + 1] > 0 && runs[i + 1] <= valued - sum ? runs[i + 1] : valued + 1;
     if (length % 2 || sum != valued)
-        return json_refuse(
-            value, err,
-            "expected pairs of a value and a number of layouts, for the %lld that are "
-            "neither refused nor infeasible",
-            (long long)valued);
+        return json_refuse(value, err,
+                           "expected pairs of a value and a number of layouts, for the %lld that "
+                           "are neither refused nor infeasible",
+                           (long long)valued);
     l->value = TAKE(arena, l->count, int64_t);
     for (int64_t i = 0; i < l->count; i++) {
         if (!has_value(layouts_fate(l, i))) continue;

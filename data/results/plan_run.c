@@ -59,8 +59,7 @@ GET_MEMBER(finish_event)
                            r->iteration_count, e->iteration);
     if ((e->micro_batch < 0) != (e->kind >= EVENT_SYNC && e->kind <= EVENT_OPTIMIZER))
         return json_refuse(value, err,
-                           "micro_batch: expected for passes and messages, and only "
-                           "there");
+                           "micro_batch: expected for passes and messages, and only there");
     for (int i = 0; i < r->rank_count; i++)
         if (r->ranks[i].rank == e->rank && r->ranks[i].replica == e->replica &&
             r->ranks[i].tensor == e->tensor)

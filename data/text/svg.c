@@ -172,11 +172,10 @@ void svg_text_upwards(struct text *s, double x, double y, enum svg_anchor anchor
                       enum svg_colour colour, const char *text)
 {
     static const char *const anchors[] = {"start", "middle", "end"};
-    text_put(
-        s,
-        "<text transform=\"translate(%g %g) rotate(-90)\" font-size=\"%.0f\" text-anchor=\"%s\" "
-        "fill=\"%s\">",
-        tidy(x), tidy(y), size, anchors[anchor], colours[colour]);
+    text_put(s,
+             "<text transform=\"translate(%g %g) rotate(-90)\" font-size=\"%.0f\" "
+             "text-anchor=\"%s\" fill=\"%s\">",
+             tidy(x), tidy(y), size, anchors[anchor], colours[colour]);
     add_escaped(s, text);
     text_put(s, "</text>\n");
 }

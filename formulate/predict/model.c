@@ -63,10 +63,10 @@ static bool refuse_name(struct predictor *p, struct cell name, struct prediction
     char text[80];
     snprintf(text, sizeof text, "%.*s", name.length, name.text);
     int nearest = name_nearest(text, p->model_names, p->model_count);
-    return predict_refuse(prediction,
-                          "model: '%s' is not a shipped model (nearest: %s), and layers, hidden "
-                          "are not stated",
-                          text, nearest < 0 ? "none" : p->model_names[nearest]);
+    return predict_refuse(
+        prediction,
+        "model: '%s' is not a shipped model (nearest: %s), and layers, hidden are not stated", text,
+        nearest < 0 ? "none" : p->model_names[nearest]);
 }
 
 bool model_has_experts(const struct model *m) { return model_first_run(m, LAYER_MOE) != NULL; }
@@ -113,10 +113,9 @@ static bool take_model(struct predictor *p, const struct run_row *row, const str
     int last = m->run_count - 1;
     if (!m->has_shape || last < 2 || m->runs[0].kind != LAYER_EMBEDDING ||
         m->runs[last].kind != LAYER_HEAD || model_has_towers(m))
-        return predict_refuse(prediction,
-                              "model: %s does not lead from an embedding through its layers to a "
-                              "head",
-                              m->name);
+        return predict_refuse(
+            prediction, "model: %s does not lead from an embedding through its layers to a head",
+            m->name);
     p->problem.model = *m;
     if (isnan(row->imbalance) || !model_has_experts(m)) return true;
     p->problem.model.runs = TAKE_COPY(p->scratch, m->runs, m->run_count);
@@ -250,10 +249,10 @@ static bool adapt(struct layer_run *run, const struct shape *shape, const struct
     const char *words = cell_copy(row->lora_modules, arena), *nearest;
     const char *unknown = adapters_unknown_word(words, &nearest, arena);
     if (unknown)
-        return predict_refuse(prediction,
-                              "lora_modules: expected names of products, found '%.40s'; the "
-                              "nearest is %s",
-                              unknown, nearest);
+        return predict_refuse(
+            prediction,
+            "lora_modules: expected names of products, found '%.40s'; the nearest is %s", unknown,
+            nearest);
     adapters_by_words(words, shape, run->adapter_modules);
     return true;
 }

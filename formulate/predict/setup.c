@@ -213,9 +213,8 @@ static bool set_job(struct predictor *p, const struct run_row *row, struct predi
     if ((job->whole_gradient_sums && !job_may_sum_whole(job)) ||
         (job->split_gate && !job_may_split_gate(job)) ||
         (job->gathered_inputs && !job_may_be_pytorch(job)))
-        return predict_refuse(prediction,
-                              "whole_gradient_sums, split_gate, gathered_inputs: not of this "
-                              "trainer, or gradient_rank is stated");
+        return predict_refuse(prediction, "whole_gradient_sums, split_gate, gathered_inputs: not "
+                                          "of this trainer, or gradient_rank is stated");
     job->memory_fraction = p->settings.margin;
     job->memory_margin_bytes = p->settings.margin_bytes;
     if (job->global_batch % step || job->global_batch / step > MICRO_BATCHES_MAX)

@@ -55,11 +55,10 @@ static enum status observe_apart(struct observation *o, int threads, struct erro
     bool audited = child > 0 && read(ends[0], o, sizeof *o) == (ssize_t)sizeof *o;
     close(ends[0]);
     if (child > 0) waitpid(child, &state, 0);
-    return audited
-               ? OK
-               : fail(err, UNAVAILABLE,
-                      "cpu: what a process takes cannot be observed: /proc/self/smaps_rollup or "
-                      "fork is missing");
+    return audited ? OK
+                   : fail(err, UNAVAILABLE,
+                          "cpu: what a process takes cannot be observed: /proc/self/smaps_rollup "
+                          "or fork is missing");
 }
 
 static struct quantity quantity_of(const char *name, const double *values, int count)

@@ -18,8 +18,8 @@ static const struct option_row rows[] = {
     {"--factor", OPTION_INT, AT(factor), "factor from one length to the next (default: 4)", 2,
      1024},
     {"--wait", OPTION_NAME, AT(wait),
-     "how to wait; auto: sleep between polls if there are more processes than processors "
-     "(default: auto)",
+     "how to wait; auto: sleep between polls if there are more processes than processors (default: "
+     "auto)",
      .names = wait_names},
     {"--budget-s", OPTION_NUMBER, AT(budget_s),
      "seconds to spend; every operation is measured at least once (default: 60)", 0.01, 1e6},
@@ -120,8 +120,7 @@ enum status assembly_take(struct samples *samples, const struct assembly_setting
     if (!s->quiet)
         fprintf(stderr,
                 "measured %d operations of %d ranks: %d repetitions in %.1f s; %d narrower than %g "
-                "%%, %d stopped by the "
-                "%s; %d outliers\n",
+                "%%, %d stopped by the %s; %d outliers\n",
                 joint->cell_count, roster->count, result.repetitions, result.elapsed_s, result.done,
                 100 * s->width, joint->cell_count - result.done,
                 result.interrupted ? "signal" : "budget", result.outliers);

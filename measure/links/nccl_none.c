@@ -2,8 +2,7 @@
 #include "measure/links/devices.h"
 
 static const char why[] = "this build has no NCCL: plumbline-measure-nccl is missing; install CUDA "
-                          "with NCCL, and an MPI, "
-                          "and run make again";
+                          "with NCCL, and an MPI, and run make again";
 
 enum status devices_open(struct devices **devices, struct ranks *ranks, struct roster *roster,
                          int64_t largest_bytes, const struct devices_manner *manner,

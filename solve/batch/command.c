@@ -30,8 +30,8 @@ static const struct option_row run_rows[] = {
     {"MANIFEST.jsonl", OPTION_PATH, AT(manifest), .low = 1},
     {"-o", OPTION_PATH, AT(out), "folder for the results, created if missing"},
     {"--jobs", OPTION_COUNT, AT(jobs),
-     "maximum concurrent threads (default: the machine's cores); slurm: concurrent tasks "
-     "(default: 1000)",
+     "maximum concurrent threads (default: the machine's cores); slurm: concurrent tasks (default: "
+     "1000)",
      1, 4096},
     {"--engine", OPTION_NAME, AT(engine), "run as processes on this machine or as Slurm job arrays",
      .names = engine_names},
@@ -66,8 +66,8 @@ static enum status run(void *options, int *exit_code, struct arena *arena, struc
 
 static const struct command run_command = {
     .name = "run",
-    .text = "solve, verify and check every instance without a result (exit codes: 0 every "
-            "instance has a result; 1 some failed; 30 stopped by a signal, rerun to continue)",
+    .text = "solve, verify and check every instance without a result (exit codes: 0 every instance "
+            "has a result; 1 some failed; 30 stopped by a signal, rerun to continue)",
     .usage = "plumbline batch run MANIFEST.jsonl -o FOLDER",
     READS(struct run_options, run_rows,
           {.engine = ENGINE_LOCAL, .slurm = {.before_limit_s = 60, .submissions = 5}}),
@@ -228,8 +228,7 @@ const struct command command_batch = {
     .name = "batch",
     .text = "many problems -> all solved and checked, tables, plots",
     .about = "Solves, verifies and checks each problem of a manifest in its own process, resumes "
-             "after an "
-             "interruption, and makes tables and plots of the results.",
+             "after an interruption, and makes tables and plots of the results.",
     .program = "plumbline batch",
     .what = "command",
     .usage = "plumbline batch COMMAND [ARGUMENT ...]",

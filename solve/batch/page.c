@@ -45,9 +45,8 @@ static void put_summary(struct text *out, const struct batch_table *t)
         "<p>Times are predicted from the instance's costs, of one iteration. Bound: no plan takes "
         "less; gap: (time - bound) / time. Claim: certified (the checker accepted a certificate of "
         "the bound), or what the solver states, not audited. MFU: model FLOP of all GPUs over "
-        "their peak. A micro-batch and a global batch are "
-        "counted in sequences; degrees that are 1 everywhere are left out, whether they were "
-        "searched is stated below; ZeRO is its stage. "
+        "their peak. A micro-batch and a global batch are counted in sequences; degrees that are 1 "
+        "everywhere are left out, whether they were searched is stated below; ZeRO is its stage. "
         "Solve, check: seconds on the machine that solved.</p>\n");
 }
 

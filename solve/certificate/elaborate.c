@@ -470,10 +470,9 @@ enum status certificate_elaborate(const char *to, const struct check_text *certi
     else page_print(&e.page, "bound %lld\n", (long long)result.bound_ns);
     TRY(elaborate(&e, proof));
     if (e.prices_layers)
-        return fail(
-            err, BAD_INPUT,
-            "%s: --elaborate: expected no layers of one kind in splits and rounds, of which "
-            "no theorem tells yet",
-            certificate->file);
+        return fail(err, BAD_INPUT,
+                    "%s: --elaborate: expected no layers of one kind in splits and rounds, of "
+                    "which no theorem tells yet",
+                    certificate->file);
     return page_write(&e.page, to, err);
 }

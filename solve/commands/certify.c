@@ -36,12 +36,11 @@ static enum status of_space(struct written *w, const struct certify_request *c, 
         fprintf(stderr, "certificate: the arguments of %lld layouts come from the parts\n",
                 (long long)r.joined);
     *w = (struct written){.text = r.text, .size = r.size, .bound_ns = r.bound_ns};
-    snprintf(
-        w->says, sizeof w->says,
-        "%lld layouts: %lld by a bound of their groups, %lld refused, %lld without room, %lld by "
-        "a bound, %lld dominated, %lld with a proof; %lld boxes",
-        (long long)r.layouts, (long long)r.grouped, (long long)r.refused, (long long)r.memory,
-        (long long)r.bounded, (long long)r.dominated, (long long)r.proven, (long long)r.boxes);
+    snprintf(w->says, sizeof w->says,
+             "%lld layouts: %lld by a bound of their groups, %lld refused, %lld without room, %lld "
+             "by a bound, %lld dominated, %lld with a proof; %lld boxes",
+             (long long)r.layouts, (long long)r.grouped, (long long)r.refused, (long long)r.memory,
+             (long long)r.bounded, (long long)r.dominated, (long long)r.proven, (long long)r.boxes);
     return OK;
 }
 

@@ -122,8 +122,7 @@ static void print_result(FILE *to, const struct check_result *r, const struct ch
     if (h->problem)
         fprintf(to,
                 "  confirmed  by the judge's own prices of %s: all %lld numbers of %s\n  assumed   "
-                " the judge's formulas, and the reading of %s and "
-                "of what it names\n",
+                " the judge's formulas, and the reading of %s and of what it names\n",
                 h->problem->file, (long long)r->confirmed, h->priced->file, h->problem->file);
     else
         fprintf(to,
@@ -429,21 +428,19 @@ enum status check_run(bool *proven, const struct check_request *r, FILE *to, str
     struct timespec start;
     clock_gettime(CLOCK_MONOTONIC, &start);
     if (path_ends_with(r->certificate, ".vipr"))
-        return fail(
-            err, BAD_INPUT,
-            "%s: a VIPR proof is for the checker of a third party, such as viprchk; ours is "
-            "a test program: make tests, build/release/tests/vipr_check",
-            r->certificate);
+        return fail(err, BAD_INPUT,
+                    "%s: a VIPR proof is for the checker of a third party, such as viprchk; ours "
+                    "is a test program: make tests, build/release/tests/vipr_check",
+                    r->certificate);
     TRY(space_read_file(&certificate, r->certificate, arena, err));
     TRY(refuse_other_kind(&certificate, arena, err));
     TRY(check_certificate_kind(&kind, &certificate, arena, err));
     if (kind != CERTIFICATE_OF_LAYOUT && r->verdict)
-        return fail(
-            err, BAD_INPUT,
-            "-o: expected a certificate of one layout, found one of a space, or about placements; "
-            "--statement says what is certified, verify PLAN.json --certificate %s -o keeps a "
-            "verdict",
-            r->certificate);
+        return fail(err, BAD_INPUT,
+                    "-o: expected a certificate of one layout, found one of a space, or about "
+                    "placements; --statement says what is certified, verify PLAN.json "
+                    "--certificate %s -o keeps a verdict",
+                    r->certificate);
     return audits[kind](proven, r, &certificate, to, &start, arena, err);
 }
 
@@ -483,11 +480,10 @@ extern const struct command command_check;
 const struct command command_check = {
     .name = "check",
     .text = "check that a certificate proves its claim",
-    .about =
-        "Audits a certificate of solve --certificate against a priced document or a problem, with "
-        "independent code.",
-    .usage = "plumbline check CERTIFICATE.json [PRICED.json | PROBLEM.json] [-o "
-             "CHECKED.json] [--statement FILE]",
+    .about = "Audits a certificate of solve --certificate against a priced document or a problem, "
+             "with independent code.",
+    .usage = "plumbline check CERTIFICATE.json [PRICED.json | PROBLEM.json] [-o CHECKED.json] "
+             "[--statement FILE]",
     READS(struct check_request, rows,
           {.work_limit = CHECK_WORK_DEFAULT, .memory_mib = MEMORY_BASE_MIB}),
     .audits = true,

@@ -66,8 +66,7 @@ static enum status find_problem(const struct problem **problem, const struct com
     }
     if (!whole)
         return fail(err, BAD_INPUT,
-                    "%s: its problem is missing or has changed since; "
-                    "expected --problem FILE",
+                    "%s: its problem is missing or has changed since; expected --problem FILE",
                     r->files.items[0]);
     *one = problem_with_layout(whole, &first->plan->layout);
     *problem = one;
@@ -141,8 +140,8 @@ static const struct option_row rows[] = {
     {"--uniform", OPTION_FLAG, OPT(uniform),
      "also compare the first plan's layout with layers spread equally over its stages"},
     {"--split", OPTION_TEXT, OPT(split),
-     "also compare it with this many layers on each stage, such as 8,8,9,7; embedding and head "
-     "are on the first and the last"},
+     "also compare it with this many layers on each stage, such as 8,8,9,7; embedding and head are "
+     "on the first and the last"},
     {"--recompute", OPTION_NAME, OPT(recompute),
      "recomputation of these, on all stages (default: the least that fits in memory)",
      .names = recompute_choices, .needs = "--uniform|--split"},
@@ -181,11 +180,10 @@ const struct command command_compare = {
     .name = "compare",
     .text = "compare plans side by side, and with the uniform split",
     .about = "Compares time, memory, where the time goes and what is placed elsewhere with the "
-             "first plan; "
-             "on request also with its layout under equal or given stages, or with its nodes in a "
-             "framework's order.",
-    .usage = "plumbline compare [--uniform] [--split LAYERS,...] [--in-order] "
-             "[--format text|html|latex|csv] [-o FILE] PLAN...",
+             "first plan; on request also with its layout under equal or given stages, or with its "
+             "nodes in a framework's order.",
+    .usage = "plumbline compare [--uniform] [--split LAYERS,...] [--in-order] [--format "
+             "text|html|latex|csv] [-o FILE] PLAN...",
     READS(struct options, rows, {.recompute = -1, .to = "-"}),
     .run = run,
 };

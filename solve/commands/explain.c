@@ -160,14 +160,12 @@ const struct command command_explain = {
         "Reads a training log as people have it (Megatron-LM, Megatron-DeepSpeed, DeepSpeed, NeMo, "
         "Megatron-Bridge, torchtitan, transformers, LLaMA-Factory, MLPerf), or a post with parts "
         "of one. Prints on one page what the log states and what was assumed, whether the FLOP of "
-        "a "
-        "token certify the reading, measured against predicted time and memory, the fullest rank, "
-        "the idle time, what most probably explains the difference, and the best change of one "
-        "flag, of one degree, and of the layout, each the best of all that were priced. Of a "
+        "a token certify the reading, measured against predicted time and memory, the fullest "
+        "rank, the idle time, what most probably explains the difference, and the best change of "
+        "one flag, of one degree, and of the layout, each the best of all that were priced. Of a "
         "run.json of plumbline run it says what most probably costs time: a slow rank or link, "
         "recomputation, an unbalanced split. Nothing is searched unless --then plan asks for it. "
-        "Names of hosts, users and paths in the log are "
-        "not printed.",
+        "Names of hosts, users and paths in the log are not printed.",
     .usage = "plumbline explain LOG [OPTION ...]",
     READS(struct options, rows, {.time_limit_s = 45, .explain.margin = MEMORY_FRACTION_DEFAULT}),
     .run = run,

@@ -134,8 +134,7 @@ static enum status write_table(const struct plan_options *r, const struct reache
                                struct arena *arena, struct error *err)
 {
     const char *text =
-        "framework,iteration_ns,iteration_low_ns,iteration_high_ns,bound_ns,exit_code,"
-        "layout,why\n";
+        "framework,iteration_ns,iteration_low_ns,iteration_high_ns,bound_ns,exit_code,layout,why\n";
     for (int i = 0; i < count; i++) {
         const struct reached *x = &items[i];
         const struct plan *p = &x->plan;

@@ -269,10 +269,9 @@ enum status plan_one(const struct plan_options *options, int *exit_code, struct 
     TRY(answer(r, &steps, arena, err));
     if (solved == EXIT_INFEASIBLE) TRY(tell_reasons(r, arena, err));
     if (solved == EXIT_NO_PLAN)
-        printf(
-            "\nNeither a plan nor a proof that there is none within %.9g s: --time-limit-s gives "
-            "the search more (0: as long as it takes)\n",
-            r->time_limit_s);
+        printf("\nNeither a plan nor a proof that there is none within %.9g s: --time-limit-s "
+               "gives the search more (0: as long as it takes)\n",
+               r->time_limit_s);
     *exit_code = solved;
     return OK;
 }
@@ -287,13 +286,12 @@ static enum status run(void *options, int *exit_code, struct arena *arena, struc
 const struct command command_plan = {
     .name = "plan",
     .text = "model and cluster names -> problem, plan, report, launch files",
-    .about =
-        "Makes the five documents of a problem from shipped names (listed by plumbline models, "
-        "clusters and costs) or files, searches a space of layouts, verifies the plan, and writes "
-        "a report and launch files next to it. It only runs other commands in sequence, and prints "
-        "them. The exit status is that of solve. With --for all it is 0 if every framework has a "
-        "plan within the gap or has none, 10 if some plan is not proven that far, 11 if no "
-        "framework has a plan, 12 if none was found in time.",
+    .about = "Makes the five documents of a problem from shipped names (listed by plumbline "
+             "models, clusters and costs) or files, searches a space of layouts, verifies the "
+             "plan, and writes a report and launch files next to it. It only runs other commands "
+             "in sequence, and prints them. The exit status is that of solve. With --for all it is "
+             "0 if every framework has a plan within the gap or has none, 10 if some plan is not "
+             "proven that far, 11 if no framework has a plan, 12 if none was found in time.",
     .usage = "plumbline plan --model NAME --gpu NAME --nodes N [OPTION ...] -o FOLDER",
     READS(struct plan_options, rows,
           {.costs = "kernels",

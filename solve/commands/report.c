@@ -65,7 +65,7 @@ static enum status write_layouts(const char *from, int64_t top, int format, cons
     if (top <= 0 && layouts.count > MANY_LINES)
         fprintf(stderr,
                 "plumbline report: %" PRId64 " layouts, each a line: some %.1f GB, made in %.1f GB "
-                "of memory; --top N writes the N best\n",
+                                             "of memory; --top N writes the N best\n",
                 layouts.count, (double)layouts.count * LINE_BYTES / 1e9,
                 (double)layouts.count * HELD_BYTES / 1e9);
     return report_layouts(&layouts, top, format == FORMAT_CSV, to, arena, err);
@@ -191,22 +191,21 @@ struct options {
 static const char *const node_orders[] = {"cluster", "plan", NULL};
 static const struct option_row rows[] = {
     {"--format", OPTION_NAME, OPT(format),
-     "output format. For reading: text (default), html (one page). trace: Chrome/Perfetto "
-     "JSON. For launching: megatron (Megatron-LM flags), sbatch (Slurm script), torchrun "
-     "(script to run on each node), try (script that measures iterations on mock data), torchtitan "
-     "(TOML, 0.2), torchtitan-python (0.3), "
-     "pytorch-schedule (CSV of passes for torch.distributed.pipelining), deepspeed (JSON), "
-     "nemo (YAML of NeMo's Megatron Bridge). csv, latex: table of plans and verdicts. For a "
-     "placement: links (links in use, as CSV), heatmap (all links, as SVG). Hosts of ranks: "
-     "hostfile (SLURM_HOSTFILE), rankfile (Open MPI), hosts (torchrun's order). launch: all files "
-     "that start it, into the folder -o",
+     "output format. For reading: text (default), html (one page). trace: Chrome/Perfetto JSON. "
+     "For launching: megatron (Megatron-LM flags), sbatch (Slurm script), torchrun (script to run "
+     "on each node), try (script that measures iterations on mock data), torchtitan (TOML, 0.2), "
+     "torchtitan-python (0.3), pytorch-schedule (CSV of passes for torch.distributed.pipelining), "
+     "deepspeed (JSON), nemo (YAML of NeMo's Megatron Bridge). csv, latex: table of plans and "
+     "verdicts. For a placement: links (links in use, as CSV), heatmap (all links, as SVG). Hosts "
+     "of ranks: hostfile (SLURM_HOSTFILE), rankfile (Open MPI), hosts (torchrun's order). launch: "
+     "all files that start it, into the folder -o",
      .names = format_names},
     {"--for", OPTION_NAME, OPT(framework),
      "with launch: the framework (default: the one that the job is planned for)",
      .names = framework_names, .needs = "--format=launch"},
     {"--hosts", OPTION_PATH, OPT(hosts),
-     "for hostfile, rankfile and hosts, if the cluster does not name its nodes: file with one "
-     "node name per line (default: GROUP-0, GROUP-1 ...)",
+     "for hostfile, rankfile and hosts, if the cluster does not name its nodes: file with one node "
+     "name per line (default: GROUP-0, GROUP-1 ...)",
      .needs = "--format=hostfile|rankfile|hosts"},
     {"--rank-order", OPTION_NAME, OPT(order),
      "how the framework numbers ranks: Megatron-LM's default, or its --use-tp-pp-dp-mapping",
@@ -214,11 +213,11 @@ static const struct option_row rows[] = {
     {"--cores-per-rank", OPTION_INT, OPT(cores),
      "for a rankfile: number of host cores bound to each rank (default: 1)", 1, 4096},
     {"--layouts", OPTION_PATH, OPT(layouts),
-     "report the layouts of a space instead of a plan; with html, in addition to it (default: "
-     "the file that solve wrote next to the plan)"},
+     "report the layouts of a space instead of a plan; with html, in addition to it (default: the "
+     "file that solve wrote next to the plan)"},
     {"--top", OPTION_INT, OPT(about.top),
-     "with --layouts: number of lines, best first (default: text 20, html 200, csv all; 0: "
-     "all); for a placement: number of messages, longest first (default: 10)",
+     "with --layouts: number of lines, best first (default: text 20, html 200, csv all; 0: all); "
+     "for a placement: number of messages, longest first (default: 10)",
      0, 1e9},
     {"--node-order", OPTION_NAME, OPT(about.node_order),
      "for heatmap: order nodes by switches as in the cluster, or by replica as in the plan",
@@ -226,8 +225,8 @@ static const struct option_row rows[] = {
     {"--problem", OPTION_PATH, OPT(about.problem),
      "for a placement: its problem, if it is not where the plan states"},
     {"--verdict", OPTION_PATH, OPT(verdict),
-     "verdict of verify --certificate: what it confirms is reported as certified; without "
-     "one, the bound is reported as not audited",
+     "verdict of verify --certificate: what it confirms is reported as certified; without one, the "
+     "bound is reported as not audited",
      .excludes = "--format=latex|csv"},
     {"--against", OPTION_PATH, OPT(about.against),
      "a run of the plan (plumbline run): what was predicted beside what was measured, what the "
@@ -237,9 +236,9 @@ static const struct option_row rows[] = {
      "with html: stderr of solve --progress, to plot best plan and bound over time",
      .needs = "--format=html"},
     {"--nearest", OPTION_PATH, OPT(nearest.folder),
-     "with a framework's format: if it cannot express the plan, solve for the nearest plan "
-     "that it can, report the cost and the changes, and export that; its problem and plan are "
-     "written to this folder",
+     "with a framework's format: if it cannot express the plan, solve for the nearest plan that it "
+     "can, report the cost and the changes, and export that; its problem and plan are written to "
+     "this folder",
      .needs = "--format=megatron|sbatch|torchrun|try|torchtitan|torchtitan-python|pytorch-schedule|"
               "deepspeed|nemo"},
     {"--time-limit-s", OPTION_NUMBER, OPT(nearest.time_limit_s),
@@ -284,11 +283,10 @@ static enum status find_plan(const struct problem **problem, struct plan *plan, 
     bool axonn = o->format == FORMAT_AXONN ||
                  (o->format == FORMAT_LAUNCH && o->framework == FRAMEWORK_AXONN);
     if (layout_has_grid(&plan->layout) && !o->nearest.folder && is_launch(o->format) && !axonn)
-        return fail(
-            err, BAD_INPUT,
-            "%s: layout.tensor_grid: of the frameworks for export axonn alone runs a tensor grid; "
-            "expected a plan without (--nearest FOLDER finds one)",
-            plan->document.path);
+        return fail(err, BAD_INPUT,
+                    "%s: layout.tensor_grid: of the frameworks for export axonn alone runs a "
+                    "tensor grid; expected a plan without (--nearest FOLDER finds one)",
+                    plan->document.path);
     if (plan->widths && (is_launch(o->format) || o->format >= FORMAT_HOSTFILE))
         return fail(err, BAD_INPUT,
                     "%s: no trainer that launch files are made for runs stages with widths of "
@@ -434,18 +432,14 @@ static enum status run(void *options, int *exit_code, struct arena *arena, struc
 const struct command command_report = {
     .name = "report",
     .text = "plan -> text, page, trace, launcher flags; plans -> tables",
-    .about =
-        "Writes a plan for people (text, html), a trace viewer (trace) or a launcher (megatron, "
-        "sbatch, hostfile, rankfile; launch: a folder of all files), or several plans and verdicts "
-        "as a table (latex, csv).",
-    .usage =
-        "plumbline report [--format "
-        "text|html|trace|megatron|sbatch|torchrun|torchtitan|torchtitan-python|pytorch-schedule|"
-        "deepspeed|nemo|"
-        "links|heatmap|hostfile|rankfile|hosts|try] "
-        "[--verdict FILE] [-o FILE] PLAN\n       plumbline report --format launch [--for NAME] -o "
-        "FOLDER PLAN\n       plumbline report --format latex|csv [-o FILE] "
-        "PLAN|CHECKED...",
+    .about = "Writes a plan for people (text, html), a trace viewer (trace) or a launcher "
+             "(megatron, sbatch, hostfile, rankfile; launch: a folder of all files), or several "
+             "plans and verdicts as a table (latex, csv).",
+    .usage = "plumbline report [--format "
+             "text|html|trace|megatron|sbatch|torchrun|torchtitan|torchtitan-python|pytorch-"
+             "schedule|deepspeed|nemo|links|heatmap|hostfile|rankfile|hosts|try] [--verdict FILE] "
+             "[-o FILE] PLAN\n       plumbline report --format launch [--for NAME] -o FOLDER "
+             "PLAN\n       plumbline report --format latex|csv [-o FILE] PLAN|CHECKED...",
     READS(struct options, rows,
           {.about.top = -1,
            .cores = 1,

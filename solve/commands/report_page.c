@@ -146,8 +146,7 @@ enum status make_with_links(const struct plan *plan, const struct about_links *a
             plan->document.path);
     if (!found)
         return fail(err, BAD_INPUT,
-                    "%s: its problem is missing or has changed since; "
-                    "expected --problem FILE",
+                    "%s: its problem is missing or has changed since; expected --problem FILE",
                     plan->document.path);
     if (about->format == FORMAT_LINKS) report_links_csv(&links, text, length, arena);
     else report_heatmap(&links, about->node_order == 1, text, length, arena);

@@ -297,10 +297,9 @@ void solution_print(FILE *to, const struct solution_plan *p)
         fprintf(to, ": it states %.0f ns", p->stated_ns);
         if (value > p->stated_ns * (1 + same))
             fprintf(to, "; the plan takes %.4g %% longer, %s", 100 * (value / p->stated_ns - 1),
-                    p->plan.placement
-                        ? "as its links are not the best ones between its groups"
-                        : "on a path without a row in the program: formulate --path-of PLAN adds "
-                          "it, solve --program writes all");
+                    p->plan.placement ? "as its links are not the best ones between its groups"
+                                      : "on a path without a row in the program: formulate "
+                                        "--path-of PLAN adds it, solve --program writes all");
         else if (value < p->stated_ns * (1 - same))
             fprintf(to, "; the plan takes %.4g %% less", 100 * (1 - value / p->stated_ns));
         else fprintf(to, ", which the plan takes");

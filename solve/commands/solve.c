@@ -392,8 +392,7 @@ static enum status check_layout(const struct solve_request *r, const struct plan
 {
     if (!start->stage_count)
         return fail(err, BAD_INPUT,
-                    "--start: %s: expected a plan with stages, for its layout, "
-                    "found none",
+                    "--start: %s: expected a plan with stages, for its layout, found none",
                     r->start_path);
     if (!r->answer_only && !strcmp(r->plan_path, "-"))
         return fail(

@@ -55,8 +55,8 @@ static const struct option_row rows[] = {
     {"--gap", OPTION_NUMBER, AT(settings.gap),
      "stop when (iteration - bound) / iteration is at most X (default: 0, optimal)", 0, 1},
     {"--threads", OPTION_COUNT, AT(settings.threads),
-     "number of worker processes (default: 1; 0: no separate process); the plan does not "
-     "depend on it",
+     "number of worker processes (default: 1; 0: no separate process); the plan does not depend on "
+     "it",
      0, 64},
     {"--seed", OPTION_INT, AT(settings.seed), "random seed of the incumbent search", 0,
      9007199254740992.0},
@@ -66,23 +66,21 @@ static const struct option_row rows[] = {
      "never worse; may be repeated: then those that are not in the space are left out",
      .many = OPTION_ANY_NUMBER},
     {"--resume", OPTION_PATH, AT(resume),
-     "continue from this plan, and for a space from PLAN.layouts.json next to it, keeping what "
-     "was proven; for a space may be repeated, such as with the plans of its parts",
+     "continue from this plan, and for a space from PLAN.layouts.json next to it, keeping what was "
+     "proven; for a space may be repeated, such as with the plans of its parts",
      .many = OPTION_ANY_NUMBER, .excludes = "--start --without --degrade"},
     {"--join", OPTION_PATH, AT(join),
      "with --certificate: adopt the arguments of this certificate of a part; may be repeated",
      .many = OPTION_ANY_NUMBER, .needs = "--certificate"},
     {"--part", OPTION_TEXT, AT(part_text),
-     "I/N: search only part I of N of the space; --resume with the plans of all parts joins "
-     "them",
+     "I/N: search only part I of N of the space; --resume with the plans of all parts joins them",
      .needs = "-o", .excludes = "--without --degrade"},
     {"--share", OPTION_PATH, AT(share_path),
      "with --part: folder through which the searches of the parts share their best plans",
      .needs = "--part"},
     {"--without", OPTION_TEXT, AT(change.without),
      "solve as if this node were gone (if nodes have no names: GROUP-0 ... as in launch/hostfile, "
-     "GROUP=N, or GROUP, all of it); reports what is lost "
-     "and what moves relative to --start",
+     "GROUP=N, or GROUP, all of it); reports what is lost and what moves relative to --start",
      .many = OPTION_ANY_NUMBER},
     {"--degrade", OPTION_TEXT, AT(change.degrade),
      "solve with changed bandwidth: A:B=X: from node A to node B times X; A=X: all links of A",
@@ -91,12 +89,11 @@ static const struct option_row rows[] = {
      "also write the N best distinct plans, as PLAN-2.json ...", 1, 1000, .needs = "-o",
      .excludes = "--engine=glpk"},
     {"--front", OPTION_INT, AT(front),
-     "write N points of time against quality, if compression costs quality, as PLAN-2.json "
-     "...",
-     1, 1000, .needs = "-o", .excludes = "--alternatives"},
+     "write N points of time against quality, if compression costs quality, as PLAN-2.json ...", 1,
+     1000, .needs = "-o", .excludes = "--alternatives"},
     {"--engine", OPTION_NAME, AT(settings.engine),
-     "tree (default): boxes, then a tree of our own; or glpk: GLPK's branch and bound, each "
-     "node ended by an exact bound",
+     "tree (default): boxes, then a tree of our own; or glpk: GLPK's branch and bound, each node "
+     "ended by an exact bound",
      .names = engine_names},
     {"--progress", OPTION_FLAG, AT(progress), "print progress even if stderr is not a terminal"},
     {"--quiet", OPTION_FLAG, AT(quiet), "print no progress"},
@@ -110,8 +107,8 @@ static const struct option_row rows[] = {
      "output file for the outcome of every layout, for a job with a space (default: "
      "PLAN.layouts.json)"},
     {"--certificate", OPTION_PATH, AT(certificate_path),
-     "write the proof of the bound to this file, for plumbline check, and the priced problem "
-     "next to it (or to --priced)"},
+     "write the proof of the bound to this file, for plumbline check, and the priced problem next "
+     "to it (or to --priced)"},
     {"--shrink-certificate", OPTION_FLAG, AT(shrink),
      "with --certificate: drop everything that the proof does not need; takes time",
      .needs = "--certificate"},

@@ -273,8 +273,8 @@ static const struct option_row rows[] = {
     {"--certificate", OPTION_PATH, OPT(certificate),
      "also judge the plan's bound by this proof, audited as by plumbline check"},
     {"--solution", OPTION_PATH, OPT(solution),
-     "judge another solver's solution of a written program as a plan (glpsol, CBC, HiGHS, "
-     "SCIP, Gurobi, MIPLIB)",
+     "judge another solver's solution of a written program as a plan (glpsol, CBC, HiGHS, SCIP, "
+     "Gurobi, MIPLIB)",
      .needs = "--map", .excludes = "PLAN.json"},
     {"--map", OPTION_PATH, OPT(map),
      "with --solution: the map that formulate --map or solve --map wrote with the program",
@@ -307,11 +307,9 @@ const struct command command_verify = {
     .name = "verify",
     .text = "judge a plan with independent code",
     .about = "Reads the plan and the documents that it was made from, and checks prices, memory, "
-             "schedule "
-             "and time with independent code; with --certificate also the bound.",
-    .usage =
-        "plumbline verify PLAN.json [--problem FILE] [--certificate FILE] [-o VERDICT.json], or "
-        "--solution FILE --map MAP.json [-o PLAN.json]",
+             "schedule and time with independent code; with --certificate also the bound.",
+    .usage = "plumbline verify PLAN.json [--problem FILE] [--certificate FILE] [-o VERDICT.json], "
+             "or --solution FILE --map MAP.json [-o PLAN.json]",
     READS(struct options, rows, {.memory_mib = 1024}),
     .needs = "PLAN.json|--solution",
     .audits = true,

@@ -39,18 +39,17 @@ void explain_assume_size(struct explained *x)
         if (!(own > 0)) continue;
         if (off < best_off) {
             best = sizes[i], best_off = off;
-            why = arena_print(x->arena,
-                              "not named: of usual ones the nearest to %.3gB parameters, for "
-                              "memory",
-                              stated / 1e9);
+            why = arena_print(
+                x->arena, "not named: of usual ones the nearest to %.3gB parameters, for memory",
+                stated / 1e9);
         }
         for (int bytes = 4; !(stated > 0) && bytes >= 2; bytes -= 2)
             if (!best && fabs(own * bytes / tried - 1) < 0.004) {
                 best = sizes[i];
-                why = arena_print(x->arena,
-                                  "not named: the request that failed is that of all its "
-                                  "parameters in %d bytes",
-                                  bytes);
+                why = arena_print(
+                    x->arena,
+                    "not named: the request that failed is that of all its parameters in %d bytes",
+                    bytes);
             }
     }
     if (!best) return;
@@ -219,8 +218,8 @@ static const char *least_model(struct explained *x)
             arena_print(x->arena, "a model as large as %s (%s) or larger", sizes[i], size));
         return "the model is not in the text";
     }
-    return any ? "the model is not in the text, and none of usual ones up to 405B parameters "
-                 "would fill the card"
+    return any ? "the model is not in the text, and none of usual ones up to 405B parameters would "
+                 "fill the card"
                : NULL;
 }
 
@@ -260,10 +259,10 @@ static const char *whole_request_of(struct explained *x)
     row.tp = 1, row.pp = NOT_STATED, row.dp = NOT_STATED;
     row.global_batch = row.micro_batch * row.num_gpus;
     if (fails(x, &row, &known)) add(x, "tp", "1", "no tensor ranks");
-    return arena_print(x->arena,
-                       "; that is %s of all of a layer: no tensor ranks share it, though %lld are "
-                       "stated",
-                       what, (long long)r->tp);
+    return arena_print(
+        x->arena,
+        "; that is %s of all of a layer: no tensor ranks share it, though %lld are stated", what,
+        (long long)r->tp);
 }
 
 // Another process's, by the report's own numbers.

@@ -47,13 +47,12 @@ static void put_run(struct text *out, const struct explained *x)
         arena_print(x->arena, "%s, %lld lines", log_format_names[l->format], (long long)l->lines);
     if (!*x->own.reason) {
         const struct problem *p = &x->problem;
-        text = arena_print(x->arena,
-                           "%s: %.4gB parameters, %lld tokens a sequence, %lld sequences; %s on "
-                           "%.0f x %s",
-                           text, (double)model_size_of(&p->model).all / 1e9,
-                           (long long)p->job.sequence, (long long)p->job.global_batch,
-                           report_layout_words(&p->job.layout, x->arena), x->own.gpus,
-                           x->own.gpu ? x->own.gpu : "?");
+        text = arena_print(
+            x->arena,
+            "%s: %.4gB parameters, %lld tokens a sequence, %lld sequences; %s on %.0f x %s", text,
+            (double)model_size_of(&p->model).all / 1e9, (long long)p->job.sequence,
+            (long long)p->job.global_batch, report_layout_words(&p->job.layout, x->arena),
+            x->own.gpus, x->own.gpu ? x->own.gpu : "?");
     }
     put_wrapped(out, "run", text);
 }
@@ -217,10 +216,9 @@ static void put_fullest(struct text *out, const struct explained *x)
         (double)(m->buffer_bytes + m->feedback_bytes + m->constant_bytes) / 1e9, largest);
     int last = x->problem.job.layout.pipeline - 1;
     if (last > 0 && p->fullest_rank == 0)
-        text = arena_print(x->arena,
-                           "%s; the first stage holds the most micro-batches in flight and "
-                           "the embedding",
-                           text);
+        text = arena_print(
+            x->arena,
+            "%s; the first stage holds the most micro-batches in flight and the embedding", text);
     if (last > 0 && p->fullest_rank == last)
         text = arena_print(x->arena, "%s; the last stage has the head and its logits", text);
     put_wrapped(out, "fullest", text);
@@ -310,12 +308,11 @@ static void put_any(struct text *out, const struct explained *x)
                            100 * ((double)a->iteration_ns / (double)x->own.iteration_ns - 1),
                            gigabytes(x, a->device_bytes));
     else text = arena_print(x->arena, "%s: none is faster", text);
-    put_wrapped(out, "any",
-                arena_print(x->arena,
-                            "%s of %d with equal stages%s; --then plan -o FOLDER searches all, and "
-                            "proves",
-                            text, a->priced,
-                            a->all ? ", which are all" : ", the cheapest to price"));
+    put_wrapped(
+        out, "any",
+        arena_print(x->arena,
+                    "%s of %d with equal stages%s; --then plan -o FOLDER searches all, and proves",
+                    text, a->priced, a->all ? ", which are all" : ", the cheapest to price"));
 }
 
 const char *explained_text(const struct explained *x, size_t *length)

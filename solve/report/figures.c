@@ -81,12 +81,11 @@ static void print_utilisation(struct text *out, const struct figures *f)
         text_put(out, "  MFU        not known: the model has measured layers\n");
         return;
     }
-    text_put(
-        out,
-        "  FLOP       %.4g TFLOP/s per GPU of the model (%.4g with causal attention), %.4g with "
-        "recomputation\n",
-        f->tflops_per_gpu, f->causal_tflops_per_gpu,
-        f->hardware_flop_per_s / (double)f->gpus / 1e12);
+    text_put(out,
+             "  FLOP       %.4g TFLOP/s per GPU of the model (%.4g with causal attention), %.4g "
+             "with recomputation\n",
+             f->tflops_per_gpu, f->causal_tflops_per_gpu,
+             f->hardware_flop_per_s / (double)f->gpus / 1e12);
     if (f->gpu_without_peak)
         text_put(out, "  MFU        not known: the costs state no peak_flop_per_s of %s\n",
                  f->gpu_without_peak);

@@ -186,7 +186,7 @@ static void print_verdict(struct text *out, const struct layouts *l)
     text_put(
         out,
         "chosen: layout %" PRId64 ", %s per iteration; any plan of any layout takes at least %s "
-        "(%s), gap %.4g %% (requested %.4g %%)\n",
+                                  "(%s), gap %.4g %% (requested %.4g %%)\n",
         l->chosen, report_time(l->iteration_ns, out->arena), report_time(l->bound_ns, out->arena),
         claim_words(l->claim, l->taken_over, l->taken_over_count, out->arena),
         l->iteration_ns ? 100 * (double)(l->iteration_ns - l->bound_ns) / (double)l->iteration_ns
@@ -231,20 +231,19 @@ static const char *degrees_text(const struct layout *x, struct arena *arena)
 
 static void print_headings(struct text *out)
 {
-    text_put(out,
-             "%9s %-10s %14s %14s %5s %4s %4s %5s %4s %4s %2s %5s %-12s %s %s %-10s %s %s %s %s "
-             "%s\n",
-             "layout", "fate", "plan s", "bound s", "tens", "ctx", "pipe", "data", "et", "exp", "v",
-             "mb", "schedule", "q", "z", "sync", "o", "b", "f", "l", "slices");
+    text_put(
+        out,
+        "%9s %-10s %14s %14s %5s %4s %4s %5s %4s %4s %2s %5s %-12s %s %s %-10s %s %s %s %s %s\n",
+        "layout", "fate", "plan s", "bound s", "tens", "ctx", "pipe", "data", "et", "exp", "v",
+        "mb", "schedule", "q", "z", "sync", "o", "b", "f", "l", "slices");
 }
 
 static void print_legend(struct text *out)
 {
     text_put(out,
              "tens, ctx, pipe, data: degrees; et, exp: of experts, tensor and expert; v: stages of "
-             "a rank; mb: sequences of a "
-             "micro-batch; q: sequence parallel; z: ZeRO; "
-             "o: optimizer offloaded;\nb: barrier; f: fused embedding sync; l: local losses\n");
+             "a rank; mb: sequences of a micro-batch; q: sequence parallel; z: ZeRO; o: optimizer "
+             "offloaded;\nb: barrier; f: fused embedding sync; l: local losses\n");
 }
 
 // ---- comma-separated values
@@ -263,10 +262,10 @@ static void note_columns(struct columns *c, const struct layout *x)
 static void print_csv_headings(struct text *out, const struct columns *c)
 {
     text_put(out,
-             "layout,fate,iteration_ns,bound_ns,excess_bytes,other,tensor,context,"
-             "pipeline,data,expert_tensor,expert,virtual_stages,micro_batch,schedule,"
-             "sequence_parallel,zero,gradient_sync,offload_optimizer,barrier,fused_"
-             "embedding_sync,local_loss_every,slice_count,%s%s%s%sreason\n",
+             "layout,fate,iteration_ns,bound_ns,excess_bytes,other,tensor,context,pipeline,data,"
+             "expert_tensor,expert,virtual_stages,micro_batch,schedule,sequence_parallel,zero,"
+             "gradient_sync,offload_optimizer,barrier,fused_embedding_sync,local_loss_every,slice_"
+             "count,%s%s%s%sreason\n",
              c->grids ? "tensor_grid," : "", c->more ? "context_kind,overlapped_dispatch," : "",
              c->pools ? "pool," : "", c->lists ? "in_flight," : "");
 }

@@ -227,18 +227,18 @@ static void print_tex(struct text *out, const struct report_row *rows, int count
 {
     bool figures = false;
     for (int i = 0; i < count; i++) figures = figures || rows[i].problem;
-    text_put(out,
-             "%% plumbline report --format latex; needs \\usepackage{booktabs} and "
-             "\\usepackage[T1]{fontenc}\n"
-             "%% a bound in a row with a certificate is the certified one, the others are not "
-             "audited\n"
-             "\\begin{tabular}{lrrrrrr%s}\n  \\toprule\n"
-             "  Instance & Time (ms) & Bound (ms) & Gap (\\%%) & Nodes & Certificate (kB) "
-             "& Check (s)%s \\\\\n  \\midrule\n",
-             figures ? "rrrrr" : "",
-             figures ? " & Tokens/s & TFLOP/s per GPU & MFU (\\%) & Price per $10^6$ tokens & "
-                       "Price of the run"
-                     : "");
+    text_put(
+        out,
+        "%% plumbline report --format latex; needs \\usepackage{booktabs} and "
+        "\\usepackage[T1]{fontenc}\n"
+        "%% a bound in a row with a certificate is the certified one, the others are not audited\n"
+        "\\begin{tabular}{lrrrrrr%s}\n  \\toprule\n"
+        "  Instance & Time (ms) & Bound (ms) & Gap (\\%%) & Nodes & Certificate (kB) & Check (s)%s "
+        "\\\\\n  \\midrule\n",
+        figures ? "rrrrr" : "",
+        figures ? " & Tokens/s & TFLOP/s per GPU & MFU (\\%) & Price per $10^6$ tokens & Price of "
+                  "the run"
+                : "");
     for (int i = 0; i < count; i++) {
         struct line l = line_of(&rows[i], out->arena);
         print_tex_row(out, &l, figures);
@@ -304,12 +304,10 @@ static void print_csv_row(struct text *out, const struct report_row *row)
 
 static void print_csv(struct text *out, const struct report_row *rows, int count)
 {
-    text_put(out, "instance,outcome,iteration_ns,bound_ns,gap_percent,nodes,solve_s,"
-                  "certificate_bytes,certificate_boxes,check_s,"
-                  "certificate_sha256,priced_sha256,objective,objective_ns,tokens_per_s,"
-                  "model_tflops_per_gpu,mfu,causal_tflops_per_gpu,causal_mfu,price_per_hour,"
-                  "price_per_million_tokens,run_hours,"
-                  "run_price,claim\r\n");
+    text_put(out, "instance,outcome,iteration_ns,bound_ns,gap_percent,nodes,solve_s,certificate_"
+                  "bytes,certificate_boxes,check_s,certificate_sha256,priced_sha256,objective,"
+                  "objective_ns,tokens_per_s,model_tflops_per_gpu,mfu,causal_tflops_per_gpu,causal_"
+                  "mfu,price_per_hour,price_per_million_tokens,run_hours,run_price,claim\r\n");
     for (int i = 0; i < count; i++) print_csv_row(out, &rows[i]);
 }
 

@@ -21,14 +21,13 @@ enum status report_try(const struct plan *plan, const struct problem *problem, c
         if (own > room) room = own;
     }
     text_begin(&out, arena);
-    text_put(
-        &out,
-        "#!/bin/bash\n"
-        "# Iterations of the plan %s on mock data: bash try.sh OPTION ... on each node, options "
-        "as for torchrun.sh.\n"
-        "# Prints what was measured beside what was predicted. STEPS: how many, else 20. LOG: "
-        "where all that is printed goes. By plumbline %s.\n",
-        plan->name ? plan->name : "", PLUMBLINE_VERSION);
+    text_put(&out,
+             "#!/bin/bash\n"
+             "# Iterations of the plan %s on mock data: bash try.sh OPTION ... on each node, "
+             "options as for torchrun.sh.\n"
+             "# Prints what was measured beside what was predicted. STEPS: how many, else 20. LOG: "
+             "where all that is printed goes. By plumbline %s.\n",
+             plan->name ? plan->name : "", PLUMBLINE_VERSION);
     report_put_in_flight(&out, &plan->layout);
     text_put(&out, "set -u\nset -o pipefail\n"
                    "here=$(cd \"$(dirname \"${BASH_SOURCE[0]}\")\" && pwd)\n"

@@ -82,9 +82,8 @@ const struct hf_class hf_classes[] = {
     CLASS("gemma3n_text", FACTS("gelu_pytorch_tanh", 1e-6, 1e6), SIZES(2048, 16384, 8, 2, 262400),
           .shape.head_width = 256, .shape.norms = 4, .shape.qk_norm = QK_NORM_HEAD, GATED, TIED,
           .layers = 35, .window = 512,
-          .told =
-              "streams of the state (altup) and sparse activations are left out: memory, messages "
-              "and times are those of one stream",
+          .told = "streams of the state (altup) and sparse activations are left out: memory, "
+                  "messages and times are those of one stream",
           .read = hf_read_gemma3n, .arrange = hf_arrange_gemma3n),
     CLASS("phi3", FACTS("silu", 1e-5, 1e4), SIZES(3072, 8192, 32, 0, 32064), GATED, .layers = 32,
           .read = hf_read_phi3, .arrange = hf_arrange_all_near),

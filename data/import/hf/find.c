@@ -65,8 +65,7 @@ const char *hf_why_not(const char *type, struct arena *arena)
     while (names[count]) count++;
     meant = name_within(type, names, count, 2);
     if (meant >= 0) return arena_print(arena, "; the nearest name that is: %s", names[meant]);
-    return arena_print(arena,
-                       ", nor a name near it: the %d classes that are stand in "
-                       "docs/FORMATS.md (import hf)",
-                       count);
+    return arena_print(
+        arena, ", nor a name near it: the %d classes that are stand in docs/FORMATS.md (import hf)",
+        count);
 }

@@ -18,9 +18,8 @@ static enum status read_inputs(struct hf_model *x, struct error *err)
     if (!each) return OK;
     x->embedding_values += words * each * x->layer_count + each;
     x->layer_products += 3 * hidden * each, x->layer_values += hidden;
-    said_assume(x->asked->said,
-                "hidden_size_per_layer_input: every layer's input is counted where it is used, "
-                "their table whole on each GPU that has the embedding");
+    said_assume(x->asked->said, "hidden_size_per_layer_input: every layer's input is counted where "
+                                "it is used, their table whole on each GPU that has the embedding");
     return OK;
 }
 

@@ -49,11 +49,10 @@ void hf_tell_left_out(const struct hf_model *x, const struct json *whole,
                       parts[i]);
     for (int i = 0; i < tower->count; i++)
         if (!strcmp(tower->runs[i].name, "merger"))
-            said_line(
-                x->asked->said,
-                "vision_config: images of 448 x 448, %lld tokens each: the class accepts any; "
-                "the model's \"tokens\" can state another",
-                (long long)tower->runs[i].tokens);
+            said_line(x->asked->said,
+                      "vision_config: images of 448 x 448, %lld tokens each: the class accepts "
+                      "any; the model's \"tokens\" can state another",
+                      (long long)tower->runs[i].tokens);
     if (hf_has(&of_all, "quantization_config") || hf_has(x, "quantization_config"))
         said_line(x->asked->said,
                   "quantization_config: left out: the job's precision determines the weights");

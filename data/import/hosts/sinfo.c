@@ -146,9 +146,9 @@ static enum status read_row(struct sinfo *s, const struct text_lines *t, struct 
         if (s->name_column < 0 || s->gres_column < 0)
             return text_refuse(
                 t, err,
-                "expected a header with NODELIST and GRES, or NodeName=...: print "
-                "it with sinfo -N -o \"%%N %%G %%t\", or scontrol show node, or --json; a table "
-                "without GRES needs one --like CLUSTER, whose number of GPUs its nodes have");
+                "expected a header with NODELIST and GRES, or NodeName=...: print it with sinfo -N "
+                "-o \"%%N %%G %%t\", or scontrol show node, or --json; a table without GRES needs "
+                "one --like CLUSTER, whose number of GPUs its nodes have");
         return OK;
     }
     if (s->gres_column < 0) return read_bare_row(s, t, err);
@@ -286,11 +286,10 @@ static enum status find_group(struct cluster *c, const char *types[GROUPS_MAX],
     const char *like = like_of(likes, node->type);
     for (int k = 0; k < g; k++)
         if (strcmp(types[k], node->type) && like && like_of(likes, types[k]) == like)
-            return fail(
-                err, BAD_INPUT,
-                "--like: there are nodes with %s and with %s: give one for each, --like %s=CLUSTER "
-                "--like %s=CLUSTER",
-                types[k], node->type, types[k], node->type);
+            return fail(err, BAD_INPUT,
+                        "--like: there are nodes with %s and with %s: give one for each, --like "
+                        "%s=CLUSTER --like %s=CLUSTER",
+                        types[k], node->type, types[k], node->type);
     TRY(host_group(&c->groups[g], like, arena, err));
     types[g] = node->type;
     c->groups[g].gpus_per_node = node->gpus;

@@ -181,8 +181,7 @@ static const struct option_row rows[] = {
      "shipped name or file"},
     {"--oversubscription", OPTION_TEXT, OPT(oversubscription),
      "oversubscription of each switch level, nearest first, such as 1,4: divides the bandwidth of "
-     "a "
-     "node's cards (default: 1)"},
+     "a node's cards (default: 1)"},
     {"--topology", OPTION_TEXT, OPT(topology),
      "which one of topology.yaml (default: the cluster's default, or the first)"},
     {"--gpus-per-node", OPTION_INT, OPT(gpus_per_node),
@@ -215,8 +214,8 @@ static enum status read_file(void *options, struct error *err)
     o->blocks = tree.blocks, o->domain_gpus = each;
     if (each && !o->gpus_per_node)
         said_assume(&r->said,
-                    "blocks are NVLink domains, as --like has them, of nodes with %d "
-                    "GPUs (--gpus-per-node)",
+                    "blocks are NVLink domains, as --like has them, of nodes with %d GPUs "
+                    "(--gpus-per-node)",
                     each);
     if (each) {
         TRY(put_domains(c, &tree, &known, each, r->path, err));

@@ -42,9 +42,8 @@ static enum status set_batch(struct run *r, const struct settings *s, struct err
                     r->file);
     if (r->gpus)
         TRY(settings_divide(s->document.path,
-                            "--gpus over G_inter x G_intra_r x G_intra_c x "
-                            "G_intra_d",
-                            r->gpus, others, &l->data, err));
+                            "--gpus over G_inter x G_intra_r x G_intra_c x G_intra_d", r->gpus,
+                            others, &l->data, err));
     l->micro_batch = (int)micro, r->job.global_batch = r->global_batch;
     return OK;
 }
@@ -62,9 +61,8 @@ static enum status read_run(struct run *r, struct settings *s, const struct aske
                     "%s: the script sets the sequence length: give it with --sequence", r->file);
     if (j->layout.pipeline < 1 || j->layout.data < 1)
         return fail(err, BAD_INPUT,
-                    "%s: init: expected G_inter and G_data of 1 or more, found %d "
-                    "and %d",
-                    r->file, j->layout.pipeline, j->layout.data);
+                    "%s: init: expected G_inter and G_data of 1 or more, found %d and %d", r->file,
+                    j->layout.pipeline, j->layout.data);
     TRY(set_axes(r, s, err));
     TRY(set_batch(r, s, err));
     j->layout.gradient_sync = r->syncs_beside ? SYNC_OVERLAPPED : SYNC_EXPOSED;

@@ -18,13 +18,13 @@ static enum status set_batch(struct run *r, struct settings *s, struct error *er
         TRY(settings_divide(s->document.path, "--gpus over tensor x pipeline x context", r->gpus,
                             others, &data, err));
     if (!r->global_batch && !r->micro_batch)
-        return fail(
-            err, BAD_INPUT,
-            "%s: expected train_batch_size or train_micro_batch_size_per_gpu, found neither%s: "
-            "give --global-batch and --micro-batch",
-            s->document.path,
-            setting_of(s, "train_batch_size") ? " except as \"auto\", which the script fills in"
-                                              : "");
+        return fail(err, BAD_INPUT,
+                    "%s: expected train_batch_size or train_micro_batch_size_per_gpu, found "
+                    "neither%s: give --global-batch and --micro-batch",
+                    s->document.path,
+                    setting_of(s, "train_batch_size")
+                        ? " except as \"auto\", which the script fills in"
+                        : "");
     if (!data && (!r->global_batch || !r->micro_batch || !r->steps))
         return fail(err, BAD_INPUT,
                     "%s: the number of replicas does not follow from the batch sizes: give the "
@@ -74,9 +74,8 @@ static enum status check_layout(struct run *r, struct settings *s, struct error 
                         s->document.path, degrees[i]);
     l->sequence_parallel &= l->tensor > 1;
     if (l->context > 1 && setting_of(s, "sequence_parallel_size"))
-        said_assume(&s->said,
-                    "sequence_parallel_size: read as context parallelism, which passes keys "
-                    "around a ring; DeepSpeed's (Ulysses) exchanges heads");
+        said_assume(&s->said, "sequence_parallel_size: read as context parallelism, which passes "
+                              "keys around a ring; DeepSpeed's (Ulysses) exchanges heads");
     return set_batch(r, s, err);
 }
 
@@ -125,9 +124,8 @@ static enum status set_precision(struct run *r, struct settings *s, struct error
                     "no data_types.grad_accum_dtype: gradients are summed in bf16, as DeepSpeed "
                     "does from 0.17.6 on; without ZeRO, 0.7.6 to 0.17.5 sum them in fp32");
     if (r->sums && !strcasecmp(r->sums, "fp32") && j->layout.zero >= 2 && j->precision != FP32)
-        said_assume(&s->said,
-                    "communication_data_type fp32: at ZeRO 2 and 3 gradients are assumed to "
-                    "be sent in 16 bits");
+        said_assume(&s->said, "communication_data_type fp32: at ZeRO 2 and 3 gradients are assumed "
+                              "to be sent in 16 bits");
     if (r->amp) said_assume(&s->said, "amp: read as fp16");
     if (r->autocast)
         said_assume(&s->said, "torch_autocast: products in 16 bits over fp32 weights; ignored");
@@ -155,8 +153,8 @@ static void set_recompute(struct run *r, struct settings *s)
     if (!section) return;
     r->job.recompute[RECOMPUTE_FULL] = true;
     said_assume(&s->said,
-                "activation_checkpointing: full recomputation may be chosen; a job cannot "
-                "state where checkpoints are stored (partitioned, in host memory)");
+                "activation_checkpointing: full recomputation may be chosen; a job cannot state "
+                "where checkpoints are stored (partitioned, in host memory)");
 }
 
 static void take_asked(struct run *r, const struct asked *a)
@@ -189,9 +187,8 @@ static enum status read_run(struct run *r, struct settings *s, const struct aske
     take_asked(r, asked);
     if (asked->precision < 0 && !r->bf16 && !r->fp16 &&
         (is_auto(s, "bf16.enabled") || is_auto(s, "fp16.enabled")))
-        said_assume(&s->said,
-                    "the precision is \"auto\", which the script fills in: fp32 is assumed "
-                    "(--precision bf16)");
+        said_assume(&s->said, "the precision is \"auto\", which the script fills in: fp32 is "
+                              "assumed (--precision bf16)");
     if (!j->sequence)
         return fail(err, BAD_INPUT,
                     "%s: the script sets the sequence length: give it with --sequence",

@@ -101,15 +101,14 @@ static enum status convert(struct run *r, struct settings *s, struct asked *aske
     int unknown = s->said.unknown_count + s->weighty_count;
     if (s->count && (!s->said.read || unknown > UNKNOWN_MOST * s->said.read_count))
         return fail(err, BAD_INPUT,
-                    "%s: %s of its %d settings, such as %.80s, is one that import %s reads: is "
-                    "it another program's (plumbline import lists them; rl: reinforcement "
-                    "learning)?",
+                    "%s: %s of its %d settings, such as %.80s, is one that import %s reads: is it "
+                    "another program's (plumbline import lists them; rl: reinforcement learning)?",
                     r->file, s->said.read ? "hardly one" : "none", s->count,
                     s->items[s->count - 1].key, im->name);
     if (!s->count && s->flags)
         return fail(err, BAD_INPUT,
-                    "%s: no launch with settings that import %s reads was found: import the "
-                    "script that has it, or with another program's reader (plumbline import)",
+                    "%s: no launch with settings that import %s reads was found: import the script "
+                    "that has it, or with another program's reader (plumbline import)",
                     r->file, im->name);
     TRY(settings_check_weighty(s, err));
     TRY(im->run(r, s, asked, err));

@@ -191,8 +191,8 @@ static enum status refuse_rollouts(const struct settings *s, const struct script
                                    struct error *err)
 {
     static const char *const parts[] = {"actor_rollout_ref.", "models.policy_trainer."};
-    static const char why[] = "is of reinforcement learning: plumbline import rl reads how its "
-                              "policy is trained";
+    static const char why[] =
+        "is of reinforcement learning: plumbline import rl reads how its policy is trained";
     for (int i = 0; i < s->count; i++)
         for (size_t k = 0; k < ARRAY_LENGTH(parts); k++)
             if (!strncmp(s->items[i].key, parts[k], strlen(parts[k])))
@@ -227,20 +227,18 @@ enum status launch_read_overrides(struct settings *s, const char *path,
         if (!found) found = &script.commands[i];
     }
     if (other)
-        return fail(
-            err, BAD_INPUT,
-            "%s: launches that differ, %.80s (line %d) and %.80s (line %d): choose one with "
-            "--launch N",
-            path, first_difference(found, other, arena), found->line,
-            first_difference(other, found, arena), other->line);
+        return fail(err, BAD_INPUT,
+                    "%s: launches that differ, %.80s (line %d) and %.80s (line %d): choose one "
+                    "with --launch N",
+                    path, first_difference(found, other, arena), found->line,
+                    first_difference(other, found, arena), other->line);
     if (!found)
         return fail(err, BAD_INPUT, "%s: expected a launch with overrides (%s), found none: %s",
                     path, asked->rollouts ? "data.train_batch_size=256" : "model.seq_length=4096",
-                    asked->rollouts
-                        ? "import the script that has it; flags of slime and miles: plumbline "
-                          "import megatron"
-                        : "write the run's settings as YAML (config.to_yaml(...), or "
-                          "run_config.yaml of a checkpoint)");
+                    asked->rollouts ? "import the script that has it; flags of slime and miles: "
+                                      "plumbline import megatron"
+                                    : "write the run's settings as YAML (config.to_yaml(...), or "
+                                      "run_config.yaml of a checkpoint)");
     s->nodes = script.nodes, s->of_node = script.of_node, s->said.with = script.read_in;
     take(s, found);
     return asked->rollouts ? OK : refuse_rollouts(s, found, err);

@@ -32,10 +32,9 @@ static enum status set_positions(struct run *r, struct settings *s, struct error
     if (is(type, "alibi")) said_assume(&s->said, "ALiBi's biases of scores take no time");
     while (known[i] && strcmp(known[i], r->position_type) != 0) i++;
     if (known[i] || !r->wants_model) return OK;
-    return settings_refuse(s, "position-embedding-type", err,
-                           "expected learned_absolute, rope, yarn, mrope, alibi or none, found "
-                           "\"%.40s\"",
-                           type);
+    return settings_refuse(
+        s, "position-embedding-type", err,
+        "expected learned_absolute, rope, yarn, mrope, alibi or none, found \"%.40s\"", type);
 }
 
 // As the programs built on it state which layers have experts: the last of every few
@@ -93,8 +92,7 @@ static enum status set_neox_shape(struct run *r, struct settings *s, struct erro
             of = r->ffn_multiple ? r->ffn_multiple : 1;
     if (gated[unit] && r->wants_model)
         said_assume(&s->said,
-                    "a gated part a third of %lld wide, as GPT-NeoX builds it since "
-                    "September 2024",
+                    "a gated part a third of %lld wide, as GPT-NeoX builds it since September 2024",
                     (long long)wide);
     if (r->window) r->window = arena_print(s->arena, "%s,0", r->window);
     if (gated[unit]) wide = 2 * wide / 3 / 2; // as many parameters as without the gate
@@ -236,8 +234,8 @@ static void set_update(struct run *r, struct settings *s)
     core_fit_micro_batch(r, s);
     l->zero = 1, r->bf16 = !r->fp16; // as both set them
     said_assume(&s->said,
-                "an update of the policy alone, as Megatron trains it: rollouts are no part of "
-                "the job; every sequence is of %lld tokens, %s, %d in a micro-batch",
+                "an update of the policy alone, as Megatron trains it: rollouts are no part of the "
+                "job; every sequence is of %lld tokens, %s, %d in a micro-batch",
                 (long long)j->sequence,
                 r->rollout.prompt ? "a prompt and its answer" : "an answer of full length",
                 l->micro_batch);
@@ -262,8 +260,8 @@ static enum status set_swift(struct run *r, struct settings *s, struct error *er
     if (!r->job.global_batch) r->job.global_batch = 16;
     if (!s->policy_alone) return OK;
     r->job.sequence += r->rollout.answer ? r->rollout.answer : 512;
-    said_assume(&s->said, "an update of the policy alone: rollouts and other models are no "
-                          "part of the job; sequences of a prompt and its answer, both full");
+    said_assume(&s->said, "an update of the policy alone: rollouts and other models are no part of "
+                          "the job; sequences of a prompt and its answer, both full");
     return OK;
 }
 
@@ -335,11 +333,11 @@ static enum status check_program(const struct run *r, const struct settings *s, 
                     r->file, name, task->text);
     for (size_t i = 0; i < ARRAY_LENGTH(others) && r->wants_model && !r->hybrid; i++)
         if (strstr(name, others[i][0]))
-            return fail(err, BAD_INPUT,
-                        "%s: %.80s trains %s, which flags do not describe: write only the job "
-                        "(--job, without -o), and take the model from its config.json (plumbline "
-                        "import hf)",
-                        r->file, name, others[i][1]);
+            return fail(
+                err, BAD_INPUT,
+                "%s: %.80s trains %s, which flags do not describe: write only the job (--job, "
+                "without -o), and take the model from its config.json (plumbline import hf)",
+                r->file, name, others[i][1]);
     for (size_t i = 0; i < ARRAY_LENGTH(tools) && r->wants_job; i++)
         if (strstr(name, tools[i]) && !strstr(name, "train"))
             return fail(err, BAD_INPUT,
@@ -417,8 +415,8 @@ static enum status read_run(struct run *r, struct settings *s, const struct aske
     if (r->wants_model && !s->program && !s->neox && setting_of(s, "vocab-file") &&
         !setting_of(s, "merge-file") && !setting_of(s, "tokenizer-model"))
         said_assume(&s->said,
-                    "a decoder, as no program is named; with a vocab-file and no merge-file "
-                    "it may be an encoder (BERT, T5), which flags do not describe");
+                    "a decoder, as no program is named; with a vocab-file and no merge-file it may "
+                    "be an encoder (BERT, T5), which flags do not describe");
     TRY(set_neox(r, s, err));
     TRY(set_shape(r, s, err));
     TRY(set_mindspeed(r, s, err));
@@ -450,8 +448,8 @@ static enum status read_run(struct run *r, struct settings *s, const struct aske
         said_assume(&s->said, "--num-query-groups: latent attention has no groups");
     if (r->experts.experts && !r->experts.ffn && r->shared_experts && r->dense_first > 0)
         said_assume(&s->said,
-                    "--moe-ffn-hidden-size is missing: experts as wide as the dense layers "
-                    "(%lld), many parameters",
+                    "--moe-ffn-hidden-size is missing: experts as wide as the dense layers (%lld), "
+                    "many parameters",
                     (long long)r->shape.ffn);
     adapters_default(r, s, 8, ADAPTED_BY_CORE);
     return core_check(r, err);

@@ -164,10 +164,9 @@ static enum status take_backend(struct run *r, struct settings *s, struct error 
         r->expert_tensor = 1,
         read = take_letters(r, attention + 6, bar, false) && take_letters(r, bar + 5, close, true);
     if (!read)
-        return settings_refuse(s, at->key, err,
-                               "expected an engine with its degrees (megatron:d4p2t1), found "
-                               "\"%.60s\"",
-                               at->text);
+        return settings_refuse(
+            s, at->key, err,
+            "expected an engine with its degrees (megatron:d4p2t1), found \"%.60s\"", at->text);
     return OK;
 }
 
@@ -356,8 +355,8 @@ static enum status read_run(struct run *r, struct settings *s, const struct aske
     core_modules(r, s);
     settings_take_offload(r, s);
     said_assume(&s->said,
-                "an update of the policy alone, as %s: rollouts and other models are no "
-                "part of the job, and every sequence is full",
+                "an update of the policy alone, as %s: rollouts and other models are no part of "
+                "the job, and every sequence is full",
                 megatron                              ? "Megatron trains it"
                 : r->job.trainer == TRAINER_DEEPSPEED ? "DeepSpeed trains it"
                                                       : "FSDP trains it");

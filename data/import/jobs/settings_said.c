@@ -126,15 +126,13 @@ static bool is_listed_name(const struct setting_rows *rows, const char *key)
 // What a model, a layout or memory is said in; what has one of the other words is none of it.
 static const char weighty[] =
     "parallel parallelism parallelization tp pp cp ep vpp etp fsdp hsdp zero shard sharding "
-    "sharded layer layers "
-    "hidden heads kv gqa mqa experts expert moe topk lora qlora dora adapter adapters peft freeze "
-    "frozen recompute recomputation offload offloading fp8 fp4 fp16 bf16 float8 float16 bfloat16 "
-    "mxfp8 nvfp4 precision quantize quantized quantization 4bit 8bit batch seq seqlen sequence "
-    "vocab "
-    "vocabulary rope rotary norm layernorm rmsnorm bias tie tied untie window attention attn mlp "
-    "ffn intermediate swiglu glu geglu activation activations mtp nextn pipeline virtual stages "
-    "residual mamba ssm hybrid mla gdn linear compress compression swap distill distillation "
-    "teacher reward dpo zero1 zero3";
+    "sharded layer layers hidden heads kv gqa mqa experts expert moe topk lora qlora dora adapter "
+    "adapters peft freeze frozen recompute recomputation offload offloading fp8 fp4 fp16 bf16 "
+    "float8 float16 bfloat16 mxfp8 nvfp4 precision quantize quantized quantization 4bit 8bit batch "
+    "seq seqlen sequence vocab vocabulary rope rotary norm layernorm rmsnorm bias tie tied untie "
+    "window attention attn mlp ffn intermediate swiglu glu geglu activation activations mtp nextn "
+    "pipeline virtual stages residual mamba ssm hybrid mla gdn linear compress compression swap "
+    "distill distillation teacher reward dpo zero1 zero3";
 static const char weightless[] =
     "log logs logging logger print verbose wandb mlflow tensorboard swanlab comet save saving load "
     "loading resume eval evaluation validation val test lr learning rate decay warmup scheduler "
@@ -142,11 +140,8 @@ static const char weightless[] =
     "entity host port address url timeout interval freq frequency steps epochs epoch iters profile "
     "profiler nsys debug trace inference generation rollout sampling vllm sglang export convert "
     "workers prefetch prompt image images video vision hub push report monitor metrics timers ckpt "
-    "coef "
-    "coeff bucket dropout update pad loss std eps epsilon beta beta1 beta2 backend impl kernel "
-    "fused "
-    "fusion "
-    "deterministic";
+    "coef coeff bucket dropout update pad loss std eps epsilon beta beta1 beta2 backend impl "
+    "kernel fused fusion deterministic";
 static const char weightless_sections[] =
     "logger logging log wandb exp ckpt checkpoint rollout generation eval validation reward critic "
     "ref teacher env ray hydra inference tokenizer";

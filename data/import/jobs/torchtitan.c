@@ -105,11 +105,10 @@ static enum status set_sharding(struct run *r, struct settings *s, struct error 
     if (l->data / r->replicas == 1 && l->context == 1) return OK;
     l->zero = policy == 1 || (policy == 0 && l->pipeline == 1) ? 3 : 2;
     if (r->replicas > 1)
-        said_assume(
-            &s->said,
-            "data_parallel_replicate_degree %lld together with shards: a job shards over all "
-            "data x context ranks, which takes less memory and moves more",
-            (long long)r->replicas);
+        said_assume(&s->said,
+                    "data_parallel_replicate_degree %lld together with shards: a job shards over "
+                    "all data x context ranks, which takes less memory and moves more",
+                    (long long)r->replicas);
     return OK;
 }
 
@@ -245,8 +244,8 @@ static enum status set_recompute(struct run *r, struct settings *s, struct error
                                r->granularity);
     if (selective && !operators && strcmp(r->method, "1"))
         said_assume(&s->said,
-                    "selective_ac_option \"%.40s\": recomputes every N-th layer whole; a stage "
-                    "of a plan has none or all of its layers recomputed",
+                    "selective_ac_option \"%.40s\": recomputes every N-th layer whole; a stage of "
+                    "a plan has none or all of its layers recomputed",
                     r->method);
     if (!strcmp(r->granularity, "memory_budget"))
         said_assume(&s->said, "memory_budget: read as selective recomputation of operators");
@@ -279,9 +278,8 @@ static bool compiles(const struct run *r, const struct settings *s, const char *
 static void note_rest(struct settings *s, const struct run *r)
 {
     if (r->cpu_offload)
-        said_assume(&s->said,
-                    "training.enable_cpu_offload: also moves weights and gradients, which a "
-                    "job cannot; left out");
+        said_assume(&s->said, "training.enable_cpu_offload: also moves weights and gradients, "
+                              "which a job cannot; left out");
     if (r->early_step)
         said_assume(&s->said, "optimizer.early_step_in_backward: gradients that are freed layer by "
                               "layer are counted in full");

@@ -118,8 +118,7 @@ static enum status take_link(struct node *n, const struct xml *x, struct error *
     if (!n->gpu_count) return OK;
     if (count < 1 || count > 1024 || !*to)
         return xml_refuse(x, err,
-                          "<%.20s>: expected a target and a count of 1 to 1024, found "
-                          "\"%.20s\"",
+                          "<%.20s>: expected a target and a count of 1 to 1024, found \"%.20s\"",
                           x->name, xml_attribute(x, "count"));
     if (n->link_count == LINKS_MOST) return xml_refuse(x, err, "more than %d links", LINKS_MOST);
     GROW(n->arena, n->links, n->link_count, n->link_room, 64);
@@ -199,8 +198,8 @@ static enum status read_node(struct node *n, const char *text, size_t size, stru
         if (!more) break;
         if (first && !strcmp(x->name, "graphs"))
             return xml_refuse(x, err,
-                              "expected <system> of NCCL's topology, found <graphs>, what "
-                              "it chose on it: give NCCL_TOPO_DUMP_FILE instead");
+                              "expected <system> of NCCL's topology, found <graphs>, what it chose "
+                              "on it: give NCCL_TOPO_DUMP_FILE instead");
         if (first && strcmp(x->name, "system"))
             return xml_refuse(x, err, "expected <system> of NCCL's topology, found <%.40s>",
                               x->name);
@@ -351,11 +350,11 @@ static enum status take_list(struct node_group *g, const struct node *n, const s
     enum nic_kind kind = n->listed_cards[NIC_INFINIBAND] ? NIC_INFINIBAND : NIC_ETHERNET;
     int cards = n->listed_cards[kind];
     if (!r->like)
-        return fail(err, BAD_INPUT,
-                    "%s: a list of PCI devices, without links and speeds, which NCCL finds on the "
-                    "node: give --like CLUSTER (plumbline clusters), or what it found, "
-                    "NCCL_TOPO_DUMP_FILE",
-                    n->path);
+        return fail(
+            err, BAD_INPUT,
+            "%s: a list of PCI devices, without links and speeds, which NCCL finds on the node: "
+            "give --like CLUSTER (plumbline clusters), or what it found, NCCL_TOPO_DUMP_FILE",
+            n->path);
     g->gpus_per_node = n->listed_gpus;
     g->nics = TAKE_COPY(n->arena, g->nics, g->nic_count);
     if (cards && g->nic_count) g->nic_count = 1, g->nics[0].count = cards;
@@ -402,11 +401,10 @@ static enum status put_links(struct node_group *g, struct node *n, const struct 
         g->intra.bytes_per_s = r->intra_bytes_per_s, g->ring_count = g->switch_sum_count = 0;
         why = "stated";
     } else if (!known || !mesh_put(g, &m, &why, n->arena))
-        return fail(
-            err, BAD_INPUT,
-            "%s: the bandwidth between two GPUs is unknown (%s): give --link-bytes-per-s or "
-            "--intra-bytes-per-s",
-            n->path, why);
+        return fail(err, BAD_INPUT,
+                    "%s: the bandwidth between two GPUs is unknown (%s): give --link-bytes-per-s "
+                    "or --intra-bytes-per-s",
+                    n->path, why);
     put_nics(g, n, g, *hosts, n->arena);
     tell_group(g, n, &m, why, stated, n->arena);
     if (*hosts < n->host_count)

@@ -329,8 +329,7 @@ static enum status end_amd(struct amd *a, struct error *err)
         if (row == column) continue;
         if (!a->linked[i] && !a->pcie[i])
             return fail(err, BAD_INPUT,
-                        "%s: %.40s, %.40s: expected XGMI or PCIE, found another "
-                        "type of link",
+                        "%s: %.40s, %.40s: expected XGMI or PCIE, found another type of link",
                         t->path, t->names[row], t->names[column]);
         t->paths[i] = a->pcie[i]                    ? PATH_PCIE
                       : a->hopped && a->hops[i] > 1 ? PATH_HOPS

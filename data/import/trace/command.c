@@ -276,11 +276,10 @@ static enum status expect_options(const struct trace_request *r, struct error *e
                           : r->precision < 0 ? "--precision"
                                              : NULL;
     return r->format == FORMAT_SAMPLES && missing
-               ? fail(
-                     err, BAD_INPUT,
-                     "%s is missing: samples need it, and the trace does not say it (with --model, "
-                     "operators with record_shapes=True do)",
-                     missing)
+               ? fail(err, BAD_INPUT,
+                      "%s is missing: samples need it, and the trace does not say it (with "
+                      "--model, operators with record_shapes=True do)",
+                      missing)
                : OK;
 }
 

@@ -118,10 +118,9 @@ static enum status check_part(const struct layer_run *run, const struct shape *s
     if ((run->no_attention && attends) || run->adapter_rank || run->weight_bits || run->mtp ||
         run->shared_weights || run->cross_attention || s->parallel_residual)
         return fail(err, BAD_INPUT, "%s: runs[%d].%s: expected a run without %s", file, i, key,
-                    run->no_attention && attends
-                        ? "kinds of attention"
-                        : "adapters, weight_bits, mtp, shared_weights, cross attention and a "
-                          "parallel residual");
+                    run->no_attention && attends ? "kinds of attention"
+                                                 : "adapters, weight_bits, mtp, shared_weights, "
+                                                   "cross attention and a parallel residual");
     return OK;
 }
 
@@ -213,8 +212,8 @@ enum status run_kind_check(const struct layer_run *run, const struct shape *s, i
     TRY(adapters_check(run, s, i, file, err));
     if (run->weight_bits && (run->weight_bits < 1 || run->weight_bits > 16 || !run->frozen))
         return fail(err, BAD_INPUT,
-                    "%s: runs[%d].weight_bits: expected 1 to 16, and only for a frozen run, "
-                    "found %d (kind \"%s\")",
+                    "%s: runs[%d].weight_bits: expected 1 to 16, and only for a frozen run, found "
+                    "%d (kind \"%s\")",
                     file, i, run->weight_bits, kind);
     if (run->shared_weights && (run->kind != LAYER_BLOCK || run->frozen))
         return fail(err, BAD_INPUT,

@@ -333,8 +333,8 @@ static enum status check_mtp(const struct model *m, struct error *err)
                 ? "expected a run after blocks, followed by the head or another such run"
             : m->runs[0].kind != LAYER_EMBEDDING || m->runs[0].frozen ||
                     m->runs[m->run_count - 1].frozen
-                ? "expected a model that begins with a trained embedding and ends with a "
-                  "trained head, which it shares"
+                ? "expected a model that begins with a trained embedding and ends with a trained "
+                  "head, which it shares"
             : s->positions || s->embedding_width
                 ? "expected a model without learned positions and projected embeddings"
                 : NULL;
@@ -369,11 +369,10 @@ enum status model_check(const struct model *m, struct error *err)
     if (m->has_shape && m->shape.tied_embeddings && embeddings && heads &&
         (m->runs[first].frozen != m->runs[m->run_count - 1].frozen ||
          m->runs[first].weight_bits != m->runs[m->run_count - 1].weight_bits))
-        return fail(
-            err, BAD_INPUT,
-            "%s: runs: an embedding and a head that share a matrix are both frozen or neither, "
-            "with the same weight_bits",
-            name_of(m));
+        return fail(err, BAD_INPUT,
+                    "%s: runs: an embedding and a head that share a matrix are both frozen or "
+                    "neither, with the same weight_bits",
+                    name_of(m));
     if (embeddings > 1 || heads > 1 || (embeddings && m->runs[first].kind != LAYER_EMBEDDING) ||
         (heads && m->runs[m->run_count - 1].kind != LAYER_HEAD))
         return fail(err, BAD_INPUT,

@@ -24,10 +24,9 @@ static void put_claims(struct check_page *p, const struct check_result *r)
 static const char *words_of_parts(const struct check_page *p, const struct check_result *r)
 {
     if (!r->parts) return "";
-    return arena_print(p->arena,
-                       "  - that the %lld parts are all placements; the same for the "
-                       "nodes of each;\n",
-                       (long long)r->parts);
+    return arena_print(
+        p->arena, "  - that the %lld parts are all placements; the same for the nodes of each;\n",
+        (long long)r->parts);
 }
 
 static void put_verified(struct check_page *p, const struct check_result *r, int64_t microseconds)
@@ -53,9 +52,8 @@ static void put_verified(struct check_page *p, const struct check_result *r, int
         "  - the least price of every link between nodes, and of a ring's heaviest link, that any "
         "placement can have\n"
         "    (docs/PROOFS.md 11): no replica of any plan takes less than one with those prices;\n"
-        "%s"
-        "  - that none with those prices takes less than the bound: %lld boxes, %lld of them split "
-        "in two, %lld single decisions\n"
+        "%s  - that none with those prices takes less than the bound: %lld boxes, %lld of them "
+        "split in two, %lld single decisions\n"
         "    that were replayed, %lld minimisations by dynamic programming over %lld stage "
         "choices, %lld paths of a graph of\n"
         "    %lld operations.\n  Work: %llu steps, %lld.%03lld s.\n\n",
@@ -72,10 +70,9 @@ enum status check_places_write_statement(const struct check_places_audit *h, con
     page_print(p, "WHAT IS CERTIFIED, OF ALL PLACEMENTS ON THE NODES\n\n");
     put_claims(p, h->result);
     put_verified(p, h->result, h->microseconds);
-    page_print(p,
-               "WHY THE ONE FOLLOWS FROM THE OTHER\n"
-               "  Argued in docs/PROOFS.md 2 to 5 and 11; no theorem that a machine has checked is "
-               "about nodes (16).\n\n");
+    page_print(p, "WHY THE ONE FOLLOWS FROM THE OTHER\n"
+                  "  Argued in docs/PROOFS.md 2 to 5 and 11; no theorem that a machine has checked "
+                  "is about nodes (16).\n\n");
     page_print(p, "ASSUMED, not verified\n"
                   "  - the prices: whole nanoseconds and bytes that the judge (solve/judge/price/, "
                   "solve/judge/places*.c, docs/FORMULAS.md)\n"

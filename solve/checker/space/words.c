@@ -78,27 +78,27 @@ static void put_verified(struct check_page *p, const struct check_space_result *
                          int64_t microseconds)
 {
     const struct check_result *r = &s->proof;
-    page_print(
-        p,
-        "VERIFIED by plumbline check " PLUMBLINE_VERSION
-        ", which walked the whole space by itself, in whole numbers alone\n"
-        "  - %lld layouts are in groups whose passes alone take the bound at least: those of "
-        "one layout with the\n"
-        "    fastest passes of its group (docs/PROOFS.md 8.17);\n"
-        "  - %lld layouts are refused by a rule (docs/PROOFS.md 8);\n"
-        "  - %lld have no room: a rank's bytes at one moment exceed its memory whatever is "
-        "recomputed;\n"
-        "  - %lld take the bound at least, as follows from their prices: fill, load and "
-        "drain of ranks that take\n"
-        "    as many layers as it allows;\n"
-        "  - %lld are in nothing better than another layout with the same schedule;\n"
-        "  - %lld have a proof of their own: %lld boxes, %lld minimisations by dynamic "
-        "programming, %lld paths.\n"
-        "  Work: %llu steps, %lld.%06lld s.\n\n",
-        (long long)s->grouped, (long long)s->refused, (long long)s->memory, (long long)s->bounded,
-        (long long)s->dominated, (long long)s->proven, (long long)r->boxes, (long long)r->rounds,
-        (long long)r->paths, (unsigned long long)r->work, (long long)(microseconds / 1000000),
-        (long long)(microseconds % 1000000));
+    page_print(p,
+               "VERIFIED by plumbline check " PLUMBLINE_VERSION
+               ", which walked the whole space by itself, in whole numbers alone\n"
+               "  - %lld layouts are in groups whose passes alone take the bound at least: those "
+               "of one layout with the\n"
+               "    fastest passes of its group (docs/PROOFS.md 8.17);\n"
+               "  - %lld layouts are refused by a rule (docs/PROOFS.md 8);\n"
+               "  - %lld have no room: a rank's bytes at one moment exceed its memory whatever is "
+               "recomputed;\n"
+               "  - %lld take the bound at least, as follows from their prices: fill, load and "
+               "drain of ranks that take\n"
+               "    as many layers as it allows;\n"
+               "  - %lld are in nothing better than another layout with the same schedule;\n"
+               "  - %lld have a proof of their own: %lld boxes, %lld minimisations by dynamic "
+               "programming, %lld paths.\n"
+               "  Work: %llu steps, %lld.%06lld s.\n\n",
+               (long long)s->grouped, (long long)s->refused, (long long)s->memory,
+               (long long)s->bounded, (long long)s->dominated, (long long)s->proven,
+               (long long)r->boxes, (long long)r->rounds, (long long)r->paths,
+               (unsigned long long)r->work, (long long)(microseconds / 1000000),
+               (long long)(microseconds % 1000000));
     if (s->doubtful)
         page_print(p,
                    "  %lld prices are so close to a rounding boundary that one more or less would "
@@ -113,21 +113,19 @@ enum status check_space_write_statement(const struct check_space_audit *h, const
     page_print(p, "WHAT IS CERTIFIED, OF A WHOLE SPACE OF LAYOUTS\n\n");
     put_claims(p, h->result);
     put_verified(p, h->result, h->microseconds);
-    page_print(
-        p,
-        "WHY THE ONE FOLLOWS FROM THE OTHER\n"
-        "  Argued in docs/PROOFS.md 8. Proven by machine (solve/proofs, docs/PROOFS.md 16): "
-        "the paths that bound a rank\n"
-        "  (of several stages, with messages that block both ends, and before local losses, too), "
-        "what layers of any\n"
-        "  kinds, wherever their parts are, add to them, room, slots, how ranks are filled, means, "
-        "groups, dominance,\n"
-        "  settings, what all layouts' arguments make together; of a proof of a layout's own, "
-        "accepted_bound, where 16\n"
-        "  leaves nothing of that layout out.\n"
-        "  Not proven by machine: swapping, the order of the space, and that these lines of the "
-        "checker compute what the\n"
-        "  theorems speak of.\n\n");
+    page_print(p, "WHY THE ONE FOLLOWS FROM THE OTHER\n"
+                  "  Argued in docs/PROOFS.md 8. Proven by machine (solve/proofs, docs/PROOFS.md "
+                  "16): the paths that bound a rank\n"
+                  "  (of several stages, with messages that block both ends, and before local "
+                  "losses, too), what layers of any\n"
+                  "  kinds, wherever their parts are, add to them, room, slots, how ranks are "
+                  "filled, means, groups, dominance,\n"
+                  "  settings, what all layouts' arguments make together; of a proof of a layout's "
+                  "own, accepted_bound, where 16\n"
+                  "  leaves nothing of that layout out.\n"
+                  "  Not proven by machine: swapping, the order of the space, and that these lines "
+                  "of the checker compute what the\n"
+                  "  theorems speak of.\n\n");
     page_print(p, "ASSUMED, not verified\n"
                   "  - the prices: whole nanoseconds and bytes that the judge (solve/judge/price/, "
                   "docs/FORMULAS.md) finds for each\n"

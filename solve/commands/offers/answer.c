@@ -90,8 +90,7 @@ static void print_answer(const struct offers_options *r, const struct offer *bes
     }
     double value = offers_value(r, best, best->hours), bound = fmin(bound_of(r), value);
     const char *price = best->gpu_hour_price > 0 ? arena_print(arena, ", %.6g", best->price) : "";
-    printf("\n%s: %s, %.6g hours%s; no plan of any machine %s less than %.6g (%.2g %% below; "
-           "%s)\n",
+    printf("\n%s: %s, %.6g hours%s; no plan of any machine %s less than %.6g (%.2g %% below; %s)\n",
            offers_by_hours(r) ? "Fastest" : "Cheapest", best->name, best->hours, price,
            offers_by_hours(r) ? "takes" : "costs", bound,
            value > 0 ? 100 * (value - bound) / value : 0, bound_claim_names[claim_of(r)]);
@@ -118,8 +117,8 @@ enum status offers_write(const struct offers_options *r, const struct offer *bes
 {
     struct text out;
     text_begin(&out, arena);
-    text_put(&out, "machine,nodes,gpus,gpu_hour_price,state,best,hours,hours_at_least,price,"
-                   "price_at_least,claim,layout,area_mm2,power_w");
+    text_put(&out, "machine,nodes,gpus,gpu_hour_price,state,best,hours,hours_at_least,price,price_"
+                   "at_least,claim,layout,area_mm2,power_w");
     for (int i = 0; i < DESIGN_NODES; i++) text_put(&out, ",%s", design_axis_names[i]);
     text_put(&out, "\n");
     for (int i = 0; i < r->count; i++) {

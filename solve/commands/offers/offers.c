@@ -289,8 +289,8 @@ static int exit_code_of(const struct offers_options *r, const struct offer *best
 static const struct option_row rows[] = {
     {"--model", OPTION_MODEL, AT(model), "shipped name or file"},
     {"--offer", OPTION_TEXT, AT(offers),
-     "MACHINE:NODES[,NODES ...]:PRICE: GPU model, such as h100-80gb, or cluster file; numbers "
-     "of nodes; price of one GPU hour; may be repeated",
+     "MACHINE:NODES[,NODES ...]:PRICE: GPU model, such as h100-80gb, or cluster file; numbers of "
+     "nodes; price of one GPU hour; may be repeated",
      .many = OFFERS_MOST},
     {"--designs", OPTION_PATH, AT(designs),
      "document of designs: parameters of a device in lists or steps, their area, power and price; "
@@ -357,13 +357,11 @@ static enum status run(void *options, int *exit_code, struct arena *arena, struc
 const struct command command_offers = {
     .name = "offers",
     .text = "machines for hire -> the cheapest or fastest one and its plan",
-    .about =
-        "Searches a space of layouts on each offered machine for the cheapest way to train on a "
-        "number of "
-        "tokens within a time, or the fastest within a budget, with a bound over all machines. "
-        "Each machine is searched only for plans that beat those of the machines before it. "
-        "Designs "
-        "are searched in the order of bounds that need no search, and dismissed by them.",
+    .about = "Searches a space of layouts on each offered machine for the cheapest way to train on "
+             "a number of tokens within a time, or the fastest within a budget, with a bound over "
+             "all machines. Each machine is searched only for plans that beat those of the "
+             "machines before it. Designs are searched in the order of bounds that need no search, "
+             "and dismissed by them.",
     .usage = "plumbline offers --model NAME [--offer MACHINE:NODES:PRICE ...] [--designs FILE ...] "
              "-o FOLDER",
     READS(struct offers_options, rows,

@@ -43,14 +43,14 @@ static void put_verdict(struct text *out, const struct against *a)
 {
     struct arena *arena = out->arena;
     const struct plan_run *r = a->run;
-    text_put(out,
-             "%s: measured %s (%s to %s; %d iterations with %s, %s clock), predicted %s%s, %+.1f "
-             "%%%s\n",
-             a->plan->name ? a->plan->name : "plan", report_time(a->measured_ns, arena),
-             report_time(a->low_ns, arena), report_time(a->high_ns, arena), r->iteration_count,
-             runner_names[r->with], run_clock_names[r->clock],
-             report_time(a->predicted.iteration_ns, arena), report_interval(a->plan, arena),
-             percent((double)a->measured_ns, (double)a->predicted.iteration_ns), verdict(a));
+    text_put(
+        out,
+        "%s: measured %s (%s to %s; %d iterations with %s, %s clock), predicted %s%s, %+.1f %%%s\n",
+        a->plan->name ? a->plan->name : "plan", report_time(a->measured_ns, arena),
+        report_time(a->low_ns, arena), report_time(a->high_ns, arena), r->iteration_count,
+        runner_names[r->with], run_clock_names[r->clock],
+        report_time(a->predicted.iteration_ns, arena), report_interval(a->plan, arena),
+        percent((double)a->measured_ns, (double)a->predicted.iteration_ns), verdict(a));
     put_speed(out, r);
 }
 
@@ -119,8 +119,8 @@ static bool holds_memory(const struct against *a)
 static void put_steps(struct text *out, const struct against *a)
 {
     struct report_table t;
-    text_put(out, "\nWhat the difference is made of (the plan's graph, replayed with measured "
-                  "times)\n");
+    text_put(out,
+             "\nWhat the difference is made of (the plan's graph, replayed with measured times)\n");
     steps_table(&t, a, out->arena);
     report_table_print(out, &t);
 }
@@ -140,9 +140,8 @@ void against_text(struct text *out, const struct against *a)
     report_table_print(out, &t);
     put_steps(out, a);
     if (against_kernels_table(&t, a, out->arena)) {
-        text_put(out,
-                 "\nKernels and rings (what each added to a rank's iteration, where the plan's "
-                 "costs have a rate for it)\n");
+        text_put(out, "\nKernels and rings (what each added to a rank's iteration, where the "
+                      "plan's costs have a rate for it)\n");
         report_table_print(out, &t);
     }
     if (holds_memory(a)) {

@@ -11,10 +11,10 @@ static void put_nodes(const struct export *e)
     const struct plan *plan = e->plan;
     const struct plan_placement *x = plan->placement;
     const int *replicas = report_data_ranks(plan, e->out->arena);
-    text_put(e->out, "\n# Placement. The hosts of all ranks: plumbline report --format "
-                     "hostfile (srun -m arbitrary), rankfile (mpirun), hosts (torchrun),\n"
-                     "# with --rank-order tp-pp-dp where --use-tp-pp-dp-mapping is set. "
-                     "Pipeline ranks of each data-parallel rank:\n");
+    text_put(e->out, "\n# Placement. The hosts of all ranks: plumbline report --format hostfile "
+                     "(srun -m arbitrary), rankfile (mpirun), hosts (torchrun),\n"
+                     "# with --rank-order tp-pp-dp where --use-tp-pp-dp-mapping is set. Pipeline "
+                     "ranks of each data-parallel rank:\n");
     for (int d = 0; d < x->replica_count; d++) {
         text_put(e->out, "#   %d:", d);
         for (int r = 0; r < x->rank_count; r++)
@@ -32,10 +32,9 @@ void core_print_placement(const struct export *e)
         put_nodes(e);
         return;
     }
-    text_put(e->out,
-             "\n# Placement. Default rank order (tp-cp-ep-dp-pp): list the hosts (hostfile, "
-             "SLURM_HOSTFILE) so that the ranks\n"
-             "# fall on these node groups:\n");
+    text_put(e->out, "\n# Placement. Default rank order (tp-cp-ep-dp-pp): list the hosts "
+                     "(hostfile, SLURM_HOSTFILE) so that the ranks\n"
+                     "# fall on these node groups:\n");
     struct schedule_request request = plan_request(plan);
     for (int r = 0; r < plan->layout.pipeline; r++) {
         int64_t first = r * plan->devices_per_stage;
@@ -60,19 +59,17 @@ static void note_states(struct export *e)
         {schedule_kinds[l->schedule].folds,
          "stages that fold back at the last rank: these flags assign them to the ranks in turn, so "
          "ranks hold other stages than the placement above says"},
-        {l->zero > 1,
-         arena_print(e->out->arena,
-                     "ZeRO %d: the distributed optimizer shards optimizer state alone; "
-                     "gradients%s stay whole, and stages may run out of memory",
-                     l->zero, l->zero > 2 ? " and weights" : "")},
+        {l->zero > 1, arena_print(e->out->arena,
+                                  "ZeRO %d: the distributed optimizer shards optimizer state "
+                                  "alone; gradients%s stay whole, and stages may run out of memory",
+                                  l->zero, l->zero > 2 ? " and weights" : "")},
         {sinks && l->context > 1 && e->problem->job.context_kind != CONTEXT_ALL_TO_ALL,
          arena_print(e->out->arena, "context_kind %s: attention with sinks has all_to_all alone",
                      sinks ? context_kind_names[e->problem->job.context_kind] : "")},
         {sinks && layout_expert_tensor(l) > 1,
          "biases of experts that tensor ranks split: Megatron-LM refuses them"},
-        {l->offload_optimizer && !l->zero,
-         "optimizer state that is whole on each rank: offloading requires the distributed "
-         "optimizer, which shards it"}};
+        {l->offload_optimizer && !l->zero, "optimizer state that is whole on each rank: offloading "
+                                           "requires the distributed optimizer, which shards it"}};
     EXPORT_NOTES(e, notes);
 }
 
@@ -113,9 +110,9 @@ void core_note(struct export *e, const struct run *r)
     const struct export_note notes[] = {
         {!e->problem, "the model's shape, sequence length and precision: the plan's problem is "
                       "missing or has changed since"},
-        {!ends, e->problem ? "(assumed: the embedding stands on the first stage and the loss on "
-                             "the last)"
-                           : "(assumed: the embedding stands on the first stage and the loss on "
-                             "the last, as layers of their own)"}};
+        {!ends, e->problem
+                    ? "(assumed: the embedding stands on the first stage and the loss on the last)"
+                    : "(assumed: the embedding stands on the first stage and the loss on the last, "
+                      "as layers of their own)"}};
     EXPORT_NOTES(e, notes);
 }

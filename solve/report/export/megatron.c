@@ -12,9 +12,8 @@ extern const char megatron_layers[];
 static void put_rank_recompute(const struct export *e)
 {
     int ranks = e->plan->layout.pipeline;
-    text_put(e->out,
-             "\n# Recomputation differs between ranks of the pipeline: torchrun runs this file, "
-             "which adds their own flags.\nMEGATRON_RECOMPUTE=(\n");
+    text_put(e->out, "\n# Recomputation differs between ranks of the pipeline: torchrun runs this "
+                     "file, which adds their own flags.\nMEGATRON_RECOMPUTE=(\n");
     for (int rank = 0; rank < ranks; rank++) {
         struct recompute_setting r;
         struct run own = {.arena = e->out->arena};
@@ -48,8 +47,7 @@ static void put_head(const struct export *e)
                            : "without a bound";
     text_put(e->out,
              "# Megatron-LM flags of the plan %s: %s per iteration, %s. By plumbline %s.\n"
-             "# In bash: source this file, then run %s%s.py \"${MEGATRON_ARGS[@]}\" with "
-             "data, "
+             "# In bash: source this file, then run %s%s.py \"${MEGATRON_ARGS[@]}\" with data, "
              "tokenizer and learning rate\n"
              "# on %" PRId64 " GPUs.\nMEGATRON_ARGS=(\n",
              plan->name ? plan->name : "", report_time(plan->iteration_ns, arena), bound,
@@ -111,8 +109,8 @@ enum status report_megatron(const struct plan *plan, const struct problem *probl
     text_put(&out, ")\n");
     if (e.problem && core_layer(&e.problem->model, arena))
         text_put(&out, "# plumbline_layer.py is in the folder of launch files.\n"
-                       "export PYTHONPATH=\"$(dirname \"$(realpath \"${BASH_SOURCE[0]}\")\")"
-                       "${PYTHONPATH:+:$PYTHONPATH}\"\n");
+                       "export PYTHONPATH=\"$(dirname \"$(realpath "
+                       "\"${BASH_SOURCE[0]}\")\")${PYTHONPATH:+:$PYTHONPATH}\"\n");
     if (e.by_rank) put_rank_recompute(&e);
     core_print_placement(&e);
     core_note(&e, &run);

@@ -173,9 +173,8 @@ static void note_states(struct export *e)
         {job->gradient_bytes_per_value == 2,
          "gradients of 2 bytes: mixed_precision_reduce is float32 alone"},
         {!job->adam, "an optimizer without state: torchtitan has Adam and AdamW"},
-        {l->offload_optimizer,
-         "optimizer state in host memory: training.enable_cpu_offload also moves weights and "
-         "gradients, and is not set"}};
+        {l->offload_optimizer, "optimizer state in host memory: training.enable_cpu_offload also "
+                               "moves weights and gradients, and is not set"}};
     EXPORT_NOTES(e, notes);
 }
 
@@ -249,12 +248,12 @@ static enum status refuse_wide(const struct plan *plan, const struct problem *pr
     if (!problem || problem->job.precision == FP32 || l->data > 1 || l->context > 1 ||
         (l->tensor == 1 && l->pipeline == 1))
         return OK;
-    return fail(
-        err, BAD_INPUT,
-        "%s: torchtitan 0.2.2, which reads TOML, trains in fp32 without replicas or "
-        "context ranks, and the plan is in %s: expected --format torchtitan-python (0.3 on), "
-        "or a plan for torchtitan-0.2",
-        document_name(&plan->document, "the plan"), precision_names[problem->job.precision]);
+    return fail(err, BAD_INPUT,
+                "%s: torchtitan 0.2.2, which reads TOML, trains in fp32 without replicas or "
+                "context ranks, and the plan is in %s: expected --format torchtitan-python (0.3 "
+                "on), or a plan for torchtitan-0.2",
+                document_name(&plan->document, "the plan"),
+                precision_names[problem->job.precision]);
 }
 
 enum status report_torchtitan(const struct plan *plan, const struct problem *problem,
@@ -291,7 +290,7 @@ void titan_print_table(const struct export *e)
 {
     if (titan_by_table(e->plan))
         text_put(e->out,
-                 "# The order of %s: plumbline report --format pytorch-schedule -o "
-                 "schedule.csv PLAN, next to this file; run in its folder.\n",
+                 "# The order of %s: plumbline report --format pytorch-schedule -o schedule.csv "
+                 "PLAN, next to this file; run in its folder.\n",
                  schedule_names[e->plan->layout.schedule]);
 }

@@ -167,14 +167,14 @@ static void put_attention_of_layer(const struct export *e, const struct known_mo
     if (known->gemma && s->qk_norm == QK_NORM_HEAD)
         text_put(e->out, "        attention.qk_norm = one(attention.qk_norm)\n");
     if (known->score_cap > 0)
-        text_put(e->out, "        attention.inner_attention = own("
-                         "attention.inner_attention, CappedAttention)\n");
+        text_put(e->out, "        attention.inner_attention = own(attention.inner_attention, "
+                         "CappedAttention)\n");
     if (known->window_base > 0)
-        text_put(e->out,
-                 "        attention.rope = own(attention.rope, SlowRoPE, "
-                 "slower=1 if mask else %.9g)\n"
-                 "        attention.rope.theta = %.9g if mask else %.9g\n",
-                 s->rotary_factor > 0 ? s->rotary_factor : 1, known->window_base, s->rotary_base);
+        text_put(
+            e->out,
+            "        attention.rope = own(attention.rope, SlowRoPE, slower=1 if mask else %.9g)\n"
+            "        attention.rope.theta = %.9g if mask else %.9g\n",
+            s->rotary_factor > 0 ? s->rotary_factor : 1, known->window_base, s->rotary_base);
     if (known->llama4)
         text_put(e->out,
                  "        attention.rope = own(attention.rope, %s if mask else FarRoPE)\n"
@@ -191,11 +191,10 @@ void titan_put_own_layers(const struct export *e)
     if (has_masks(&e->problem->model)) put_masks(e);
     else text_put(e->out, "    masks = [None] * len(model.layers)\n");
     if (known->gemma)
-        text_put(e->out,
-                 "\n    def one(norm):\n"
-                 "        return own(norm, OneNorm, param_init={\"weight\": torch.nn.init.zeros_})"
-                 "\n\n    model.norm = one(model.norm)\n"
-                 "    model.tok_embeddings = own(model.tok_embeddings, WideEmbedding)\n");
+        text_put(e->out, "\n    def one(norm):\n"
+                         "        return own(norm, OneNorm, param_init={\"weight\": "
+                         "torch.nn.init.zeros_})\n\n    model.norm = one(model.norm)\n"
+                         "    model.tok_embeddings = own(model.tok_embeddings, WideEmbedding)\n");
     if (known->logit_cap > 0)
         text_put(e->out, "    model.lm_head = own(model.lm_head, CappedLinear)\n");
     if (titan_is_plain(&e->problem->model)) titan_put_plain_model(e, known);

@@ -38,8 +38,7 @@ static void put_norm(const struct export *e)
                     bias ? "takes the mean off and has a bias" : "takes the mean off", "pass");
     if (bias)
         text_put(e->out, "\n    def __init__(self, config):\n        super().__init__(config)\n"
-                         "        self.bias = torch.nn.Parameter(torch.empty_like("
-                         "self.weight))\n");
+                         "        self.bias = torch.nn.Parameter(torch.empty_like(self.weight))\n");
     text_put(e->out,
              "\n    def forward(self, input):\n"
              "        return torch.nn.functional.layer_norm(\n"
@@ -85,19 +84,19 @@ static void put_slopes(const struct export *e)
                      "        super().parallelize(parallel_dims)\n\n"
                      "    def sloped(self, q, k, *args, **further):\n");
     if (e->plan->layout.context > 1)
-        text_put(e->out,
-                 "        parts, piece = k.shape[1] // q.shape[1], q.shape[1] // 2\n"
-                 "        part = torch.distributed.get_rank() // %d %% parts\n\n"
-                 "        def place(i):  # a context rank has one of the first and of the last "
-                 "pieces\n"
-                 "            rank, here = i // (2 * piece), i %% (2 * piece)\n"
-                 "            late = (2 * parts - 2 - rank) * piece + here\n"
-                 "            return torch.where(here < piece, rank * piece + here, late)\n\n",
-                 e->plan->layout.tensor);
+        text_put(
+            e->out,
+            "        parts, piece = k.shape[1] // q.shape[1], q.shape[1] // 2\n"
+            "        part = torch.distributed.get_rank() // %d %% parts\n\n"
+            "        def place(i):  # a context rank has one of the first and of the last pieces\n"
+            "            rank, here = i // (2 * piece), i %% (2 * piece)\n"
+            "            late = (2 * parts - 2 - rank) * piece + here\n"
+            "            return torch.where(here < piece, rank * piece + here, late)\n\n",
+            e->plan->layout.tensor);
     text_put(e->out,
-             "        def slope(score, batch, head, query, key):\n%s"
-             "            each = torch.exp2((head + self.first + 1) * (-8.0 / self.heads))"
-             "\n            return score + each * (key - query)\n\n"
+             "        def slope(score, batch, head, query, key):\n%s            each = "
+             "torch.exp2((head + self.first + 1) * (-8.0 / self.heads))\n            return score "
+             "+ each * (key - query)\n\n"
              "        return super().forward(q, k, *args, score_mod=slope, **further)\n",
              e->plan->layout.context > 1
                  ? "            query, key = place(query + part * 2 * piece), place(key)\n"
@@ -229,8 +228,8 @@ void titan_put_plain_layer(const struct export *e, const struct known_model *kno
                  "        layer.feed_forward.w2 = own(\n"
                  "            layer.feed_forward.w2, ScaledBiasRowwiseLinear, bias=True)\n");
     if (shape_output_bias(s))
-        text_put(e->out, "        attention.wo = own(attention.wo, ScaledBiasRowwiseLinear, "
-                         "bias=True)\n");
+        text_put(e->out,
+                 "        attention.wo = own(attention.wo, ScaledBiasRowwiseLinear, bias=True)\n");
     if (has_layer_norms(m, known))
         text_put(e->out, "        layer.attention_norm = mean(layer.attention_norm)\n"
                          "        layer.ffn_norm = mean(layer.ffn_norm)\n");

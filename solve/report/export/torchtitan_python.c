@@ -23,8 +23,7 @@ static void put_imports(struct export *e, const struct torchtitan_flavor *recipe
     text_put(e->out, "%sfrom torchtitan.config import CompileConfig, ParallelismConfig\n",
              further ? "" : "from torchtitan.components.loss import CrossEntropyLoss\n");
     if (eight)
-        text_put(e->out, "from torchtitan.components.quantization import "
-                         "Float8LinearConverter\n");
+        text_put(e->out, "from torchtitan.components.quantization import Float8LinearConverter\n");
     text_put(e->out,
              "from torchtitan.distributed.activation_checkpoint import FullAC, SelectiveAC\n"
              "from torchtitan.models.common import RoPE\n"
@@ -56,16 +55,15 @@ static void put_latents(const struct export *e)
 {
     const struct shape *m = &e->problem->model.shape;
     double scale = m->rotary_scaling.mscale_all_dim;
-    text_put(e->out,
-             "q_lora_rank=%" PRId64 ", kv_lora_rank=%" PRId64 ",\n"
-             "        qk_nope_head_dim=%" PRId64 ", qk_rope_head_dim=%" PRId64
-             ", v_head_dim=%" PRId64 ",\n        mscale=%.9g, n_dense_layers=%d, dense_hidden_dim="
-             "%" PRId64 ",\n        ",
-             m->query_rank, m->kv_rank, m->head_width - m->rotary_width, m->rotary_width,
-             m->value_width ? m->value_width : m->head_width, scale > 0 ? scale : 1.0,
-             e->problem->model.layer_count - 2 -
-                 model_first_run(&e->problem->model, LAYER_MOE)->count,
-             m->ffn);
+    text_put(
+        e->out,
+        "q_lora_rank=%" PRId64 ", kv_lora_rank=%" PRId64 ",\n"
+        "        qk_nope_head_dim=%" PRId64 ", qk_rope_head_dim=%" PRId64 ", v_head_dim=%" PRId64
+        ",\n        mscale=%.9g, n_dense_layers=%d, dense_hidden_dim=%" PRId64 ",\n        ",
+        m->query_rank, m->kv_rank, m->head_width - m->rotary_width, m->rotary_width,
+        m->value_width ? m->value_width : m->head_width, scale > 0 ? scale : 1.0,
+        e->problem->model.layer_count - 2 - model_first_run(&e->problem->model, LAYER_MOE)->count,
+        m->ffn);
 }
 
 static const char *score_of(const struct expert_shape *x)
@@ -196,8 +194,7 @@ static void put_own_flavor(const struct export *e, const struct torchtitan_flavo
     text_put(e->out,
              "\n\ndef own_model(**backends):  # layers of %s in the dimensions of %s\n"
              "    model = family.%s_configs[\"%s\"](**backends)\n"
-             "    rope = model.layers[0].attention.rope\n%s"
-             "    rope.dim = %" PRId64 "\n"
+             "    rope = model.layers[0].attention.rope\n%s    rope.dim = %" PRId64 "\n"
              "    model.dim = model.tok_embeddings.embedding_dim = %" PRId64 "\n"
              "    model.norm.normalized_shape = model.lm_head.in_features = %" PRId64 "\n"
              "    model.vocab_size = model.tok_embeddings.num_embeddings = %" PRId64 "\n"
@@ -282,8 +279,8 @@ static void put_model_spec(struct export *e, const char *flavor, bool own)
     if (further) text_put(e->out, ", num_mtp_layers=%d", further);
     if (job->precision == FP8)
         text_put(e->out,
-                 ", converters=[\n        Float8LinearConverter.Config(filter_fqns="
-                 "[\"lm_head\"], model_compile_enabled=%s)]",
+                 ", converters=[\n        Float8LinearConverter.Config(filter_fqns=[\"lm_head\"], "
+                 "model_compile_enabled=%s)]",
                  job->compiled ? "True" : "False");
     text_put(e->out, ")\n");
     put_positions(e);
@@ -341,13 +338,12 @@ enum status report_torchtitan_python(const struct plan *plan, const struct probl
     TRY(titan_begin(&e, &out, &run, true, plan, problem, arena, err));
     const struct torchtitan_flavor *flavor = titan_flavor(&problem->model, false, arena),
                                    *base = flavor ? NULL : titan_base(problem, arena);
-    text_put(
-        &out,
-        "# %s\n# Of torchtitan 0.3.0 and its sources of August 2026; data, tokenizer and learning "
-        "rate are the recipe's:\n"
-        "#   torchrun ... -m torchtitan.train --module torchtitan_plan --config plan\n"
-        "# where this file is called torchtitan_plan.py and its folder is in PYTHONPATH.\n",
-        export_headline(&e));
+    text_put(&out,
+             "# %s\n# Of torchtitan 0.3.0 and its sources of August 2026; data, tokenizer and "
+             "learning rate are the recipe's:\n"
+             "#   torchrun ... -m torchtitan.train --module torchtitan_plan --config plan\n"
+             "# where this file is called torchtitan_plan.py and its folder is in PYTHONPATH.\n",
+             export_headline(&e));
     titan_print_table(&e);
     put_imports(&e, base ? base : flavor, base != NULL, &run);
     if (base) put_own_flavor(&e, base, &run);
@@ -367,8 +363,7 @@ enum status report_torchtitan_python(const struct plan *plan, const struct probl
              "    config.activation_checkpoint = %s\n    return config\n"
              "\n\ndef mock() -> Trainer.Config:  # on the text of torchtitan's tests\n"
              "    config, test = plan(), llama3_debugmodel()\n"
-             "    config.hf_assets_path, config.dataloader = test.hf_assets_path, "
-             "test.dataloader\n"
+             "    config.hf_assets_path, config.dataloader = test.hf_assets_path, test.dataloader\n"
              "    return config\n",
              run.compile ? "True" : "False", run.components,
              run.job.overlapped_tensor ? ", enable_async_tensor_parallel=True" : "",

@@ -20,18 +20,17 @@ static void put_patterns(struct text *out)
     };
     text_put(out, "<svg class=\"patterns\" width=\"0\" height=\"0\" aria-hidden=\"true\"><defs>");
     for (int i = 0; i < PARTS; i++)
-        text_put(out,
-                 "<pattern id=\"part%d\" width=\"8\" height=\"8\" "
-                 "patternUnits=\"userSpaceOnUse\"><rect width=\"8\" height=\"8\" fill=\"%s\"/>"
-                 "<path d=\"%s\" stroke=\"#1d2733\" stroke-width=\"1.4\" "
-                 "fill=\"none\"/></pattern>",
-                 i, grounds[i], lines[i]);
+        text_put(
+            out,
+            "<pattern id=\"part%d\" width=\"8\" height=\"8\" patternUnits=\"userSpaceOnUse\"><rect "
+            "width=\"8\" height=\"8\" fill=\"%s\"/><path d=\"%s\" stroke=\"#1d2733\" "
+            "stroke-width=\"1.4\" fill=\"none\"/></pattern>",
+            i, grounds[i], lines[i]);
     text_put(out, "</defs></svg>\n<p class=\"legend\">");
     for (int i = 0; i < PARTS; i++)
         text_put(out,
-                 "<span><svg width=\"16\" height=\"12\" aria-hidden=\"true\"><rect "
-                 "width=\"16\" height=\"12\" class=\"part\" fill=\"url(#part%d)\"/></svg> "
-                 "%s</span> ",
+                 "<span><svg width=\"16\" height=\"12\" aria-hidden=\"true\"><rect width=\"16\" "
+                 "height=\"12\" class=\"part\" fill=\"url(#part%d)\"/></svg> %s</span> ",
                  i, part_names[i]);
     text_put(out, "<span><b aria-hidden=\"true\">|</b> limit</span></p>\n");
 }
@@ -44,8 +43,8 @@ static void put_row(struct text *out, int rank, const struct memory_parts *m, in
                             m->feedback_bytes,   m->constant_bytes};
     int64_t total = memory_total(m), at = 0;
     text_put(out,
-             "<tr><th scope=\"row\">%d</th><td class=\"memory\"><svg width=\"100%%\" "
-             "height=\"18\" role=\"img\" aria-label=\"%s of %s GB\">",
+             "<tr><th scope=\"row\">%d</th><td class=\"memory\"><svg width=\"100%%\" height=\"18\" "
+             "role=\"img\" aria-label=\"%s of %s GB\">",
              rank, report_gigabytes(total, out->arena), report_gigabytes(limit_bytes, out->arena));
     for (int i = 0; i < PARTS; i++) {
         if (!parts[i]) continue;
@@ -58,8 +57,8 @@ static void put_row(struct text *out, int rank, const struct memory_parts *m, in
     }
     double limit = 100 * (double)limit_bytes / whole;
     text_put(out,
-             "<line class=\"limit\" x1=\"%.3f%%\" x2=\"%.3f%%\" y1=\"0\" y2=\"18\"/></svg>"
-             "</td><td class=\"number\">%.0f %%%s</td></tr>\n",
+             "<line class=\"limit\" x1=\"%.3f%%\" x2=\"%.3f%%\" y1=\"0\" y2=\"18\"/></svg></td><td "
+             "class=\"number\">%.0f %%%s</td></tr>\n",
              limit, limit, limit_bytes > 0 ? 100 * (double)total / (double)limit_bytes : 100,
              total > limit_bytes ? " OVER" : "");
 }
@@ -74,8 +73,8 @@ void html_memory(struct text *out, const struct plan *plan)
     }
     put_patterns(out);
     text_put(out,
-             "<table class=\"bars\" id=\"memory-bars\"><thead><tr><th scope=\"col\">%s</th>"
-             "<td></td><th scope=\"col\">used</th></tr></thead><tbody>\n",
+             "<table class=\"bars\" id=\"memory-bars\"><thead><tr><th "
+             "scope=\"col\">%s</th><td></td><th scope=\"col\">used</th></tr></thead><tbody>\n",
              plan->ranks ? "rank" : "stage");
     for (int s = 0; s < count; s++) {
         const struct memory_parts *m = plan_memory(plan, s, &limit);

@@ -137,18 +137,17 @@ static void put_chart(struct sections *s)
         "<label><input type=\"checkbox\" id=\"critical\"> critical path alone</label>\n"
         "</div>\n<p class=\"legend\" id=\"chart-legend\"></p>\n"
         "<div id=\"chart-frame\" hidden><canvas id=\"chart\" tabindex=\"0\" role=\"img\" "
-        "aria-label=\"Schedule of one iteration. Plus and minus zoom, arrows left and right "
-        "pan, up and down choose a track, comma and full stop step through its operations, 0 "
-        "shows the whole.\"></canvas><div id=\"chart-rest\"></div>"
-        "<div id=\"chart-tip\" hidden></div></div>\n"
+        "aria-label=\"Schedule of one iteration. Plus and minus zoom, arrows left and right pan, "
+        "up and down choose a track, comma and full stop step through its operations, 0 shows the "
+        "whole.\"></canvas><div id=\"chart-rest\"></div><div id=\"chart-tip\" hidden></div></div>\n"
         "<p id=\"chart-status\" aria-live=\"polite\"></p>\n<p class=\"hint\" id=\"chart-hint\" "
-        "hidden>Drag to pan. Once the chart is "
-        "clicked, or with Ctrl, the wheel zooms; keys: + &minus; &larr; &rarr; 0, &uarr; "
-        "&darr; for a track, comma and full stop for its operations.</p>\n");
+        "hidden>Drag to pan. Once the chart is clicked, or with Ctrl, the wheel zooms; keys: + "
+        "&minus; &larr; &rarr; 0, &uarr; &darr; for a track, comma and full stop for its "
+        "operations.</p>\n");
     if (!html_schedule(s->out, &s->replay))
         text_put(s->out,
-                 "<p>%d operations are too many to draw on a page: use plumbline report "
-                 "--format trace.</p>\n",
+                 "<p>%d operations are too many to draw on a page: use plumbline report --format "
+                 "trace.</p>\n",
                  s->replay.schedule.operation_count);
     else
         text_put(s->out, "<noscript><p>The chart is drawn by a script in this page, which is "
@@ -191,8 +190,8 @@ static void put_map(struct sections *s)
     int nodes = s->page->links->problem.cluster.places.node_count;
     if (nodes > MAP_NODES_MOST) {
         text_put(s->out,
-                 "<p>A map of the links between %d nodes is too large for a page: use "
-                 "plumbline report --format heatmap.</p>\n",
+                 "<p>A map of the links between %d nodes is too large for a page: use plumbline "
+                 "report --format heatmap.</p>\n",
                  nodes);
         return;
     }
