@@ -139,7 +139,11 @@ static enum status read_class(struct hf_model *x, struct error *err)
     x->layer_count = class->layers, x->window = class->window, x->front = class->front;
     TRY(read_sizes(x, err));
     TRY(read_experts(x, err));
+    if (class->shared_width) TRY(hf_count(x, class->shared_width, &x->experts.shared_ffn, err));
     if (class->read) TRY(class->read(x, err));
+    if (class->then) TRY(class->then(x, err));
+    if (class->shared.key) TRY(hf_read_shared(x, class->shared.key, class->shared.usual, err));
+    if (class->sinks) x->layer_values = x->shape.heads;
     TRY(finish_heads(x, err));
     TRY(hf_read_facts(x, err));
     if (x->layer_count < 1 || x->layer_count > LAYERS_MAX - 2)

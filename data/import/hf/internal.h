@@ -59,9 +59,15 @@ struct hf_class {
     struct shape shape; // kv_heads, head_width 0: follows from heads and hidden
     int64_t layers, window, front;
     struct expert_shape experts; // experts 0: no mixture; DeepSeek: shared_ffn counts shared ones
-    hf_reader *read;             // NULL: no keys of its own
-    hf_reader *arrange;          // sets the layers; NULL: all alike
-    bool fixed_head_width;       // hidden / heads, whatever a key head_dim says
+    hf_reader *read, *then;      // in this order; NULL: no keys of its own
+    struct {
+        const char *key; // how many experts all tokens use, each as wide as another; NULL: no key
+        int64_t usual;
+    } shared;
+    const char *shared_width; // key of the width of those together, before `read`; NULL: none
+    bool sinks;               // a number per head beside the scores
+    hf_reader *arrange;       // sets the layers; NULL: all alike
+    bool fixed_head_width;    // hidden / heads, whatever a key head_dim says
     bool experts_as_ffn; // the width of an expert is intermediate_size, whatever another key says
     bool maybe_dense;    // 0 experts are allowed: the layers are not mixtures then
     bool flat;       // a config of several modalities may have the text's keys next to the others
@@ -154,20 +160,17 @@ hf_reader hf_read_attention_bias, hf_read_llama, hf_arrange_all_near, hf_arrange
     hf_arrange_deepseek, hf_read_gpt2, hf_read_gpt_neox, hf_read_opt, hf_read_falcon, hf_read_bert,
     hf_arrange_bert, hf_read_t5, hf_arrange_t5, hf_read_glm, hf_read_seed_oss, hf_read_use_bias,
     hf_read_apertus, hf_read_stablelm, hf_read_cohere, hf_read_bloom, hf_arrange_three_of_four,
-    hf_arrange_smollm3, hf_arrange_mixtures, hf_read_deepseek_v2, hf_read_minicpm3,
-    hf_read_glm4_lite, hf_read_gpt_oss, hf_arrange_gpt_oss, hf_read_glm4_moe, hf_read_dots1,
-    hf_arrange_dots1, hf_read_minimax_m2, hf_read_hunyuan_moe, hf_read_ernie_moe,
-    hf_arrange_ernie_moe, hf_read_granite_shared, hf_read_phimoe, hf_read_indexed,
-    hf_arrange_listed, hf_read_qwen3_next, hf_arrange_qwen3_next, hf_read_kimi_linear,
-    hf_arrange_kimi_linear, hf_read_delta, hf_arrange_qwen3_5, hf_read_olmo_hybrid,
-    hf_arrange_olmo_hybrid;
+    hf_arrange_smollm3, hf_arrange_mixtures, hf_read_minicpm3, hf_read_glm4_lite, hf_read_gpt_oss,
+    hf_arrange_gpt_oss, hf_read_glm4_moe, hf_arrange_dots1, hf_read_minimax_m2, hf_read_hunyuan_moe,
+    hf_read_ernie_moe, hf_arrange_ernie_moe, hf_read_phimoe, hf_read_indexed, hf_arrange_listed,
+    hf_arrange_qwen3_next, hf_read_kimi_linear, hf_arrange_kimi_linear, hf_read_delta,
+    hf_arrange_qwen3_5, hf_read_olmo_hybrid, hf_arrange_olmo_hybrid;
 
 // ---- llama.c, others.c, mixtures.c
-hf_reader hf_read_helium, hf_read_hyperclovax, hf_read_granite_swa, hf_arrange_first_of_four,
-    hf_read_exaone, hf_read_gptj, hf_read_gpt_neo, hf_arrange_gpt_neo, hf_read_gpt_bigcode,
-    hf_read_mpt, hf_read_phi, hf_read_persimmon, hf_read_exaone_moe, hf_arrange_exaone_moe,
-    hf_read_solar_open, hf_read_afmoe, hf_arrange_afmoe, hf_read_hy_v3, hf_arrange_hy_v3,
-    hf_read_sarvam_moe, hf_read_axk1, hf_read_ling, hf_arrange_ling;
+hf_reader hf_read_helium, hf_read_hyperclovax, hf_arrange_first_of_four, hf_read_exaone,
+    hf_read_gptj, hf_read_gpt_neo, hf_arrange_gpt_neo, hf_read_gpt_bigcode, hf_read_mpt,
+    hf_read_phi, hf_read_persimmon, hf_arrange_exaone_moe, hf_read_afmoe, hf_arrange_afmoe,
+    hf_arrange_hy_v3, hf_read_sarvam_moe, hf_read_axk1, hf_read_ling, hf_arrange_ling;
 
 // ---- hybrids.c
 hf_reader hf_read_bamba, hf_arrange_bamba, hf_read_granite_hybrid, hf_arrange_granite_hybrid,
@@ -178,7 +181,7 @@ hf_reader hf_read_bamba, hf_arrange_bamba, hf_read_granite_hybrid, hf_arrange_gr
 // ---- widths.c
 hf_reader hf_read_mimo, hf_arrange_mimo, hf_read_step, hf_arrange_step, hf_read_laguna,
     hf_arrange_laguna, hf_read_gemma4, hf_arrange_gemma4, hf_read_longcat, hf_arrange_longcat,
-    hf_read_dbrx, hf_read_granite_moe_swa, hf_arrange_granite_moe_swa;
+    hf_read_dbrx, hf_arrange_granite_moe_swa;
 
 // ---- inputs.c
 hf_reader hf_read_gemma4_inputs, hf_arrange_gemma4_inputs, hf_read_gemma3n, hf_arrange_gemma3n,
@@ -188,12 +191,12 @@ hf_reader hf_read_gemma4_inputs, hf_arrange_gemma4_inputs, hf_read_gemma3n, hf_a
 enum status hf_arrange_linear(struct hf_model *x, int64_t interval, struct error *err);
 
 // ---- recent.c
-hf_reader hf_arrange_mellum, hf_read_shared_width, hf_arrange_kolibri, hf_read_flint,
-    hf_arrange_flint, hf_read_lara_mini, hf_arrange_lara_mini, hf_arrange_windows, hf_read_aria,
-    hf_read_cohere_moe, hf_arrange_cohere_moe, hf_read_minimax_m3, hf_arrange_minimax_m3,
-    hf_read_gemma4_unified, hf_read_apertus15, hf_read_bitnet, hf_read_diffllama, hf_read_doge,
-    hf_read_lfm3, hf_arrange_lfm3, hf_read_biogpt, hf_read_xglm, hf_read_neox_japanese,
-    hf_arrange_neox_japanese, hf_read_rwkv, hf_arrange_rwkv;
+hf_reader hf_arrange_mellum, hf_arrange_kolibri, hf_arrange_flint, hf_read_lara_mini,
+    hf_arrange_lara_mini, hf_arrange_windows, hf_read_aria, hf_read_cohere_moe,
+    hf_arrange_cohere_moe, hf_read_minimax_m3, hf_arrange_minimax_m3, hf_read_gemma4_unified,
+    hf_read_apertus15, hf_read_bitnet, hf_read_diffllama, hf_read_doge, hf_read_lfm3,
+    hf_arrange_lfm3, hf_read_biogpt, hf_read_xglm, hf_read_neox_japanese, hf_arrange_neox_japanese,
+    hf_read_rwkv, hf_arrange_rwkv;
 
 // ---- nas.c
 hf_reader hf_read_nas, hf_arrange_nas;

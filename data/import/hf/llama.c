@@ -41,14 +41,6 @@ enum status hf_read_hyperclovax(struct hf_model *x, struct error *err)
     return hf_read_llama(x, err);
 }
 
-// A number per head beside the scores (a sink).
-enum status hf_read_granite_swa(struct hf_model *x, struct error *err)
-{
-    TRY(hf_read_llama(x, err));
-    x->layer_values = x->shape.heads;
-    return OK;
-}
-
 // The first of every four layers has no window.
 enum status hf_arrange_first_of_four(struct hf_model *x, struct error *err)
 {
@@ -218,17 +210,11 @@ enum status hf_read_deepseek(struct hf_model *x, struct error *err)
     return hf_read_attention_bias(x, err);
 }
 
-enum status hf_read_deepseek_v2(struct hf_model *x, struct error *err)
-{
-    TRY(hf_read_deepseek(x, err));
-    return hf_read_llama(x, err);
-}
-
 // Values are as wide as a head would be without latents, unless that is stated.
 enum status hf_read_minicpm3(struct hf_model *x, struct error *err)
 {
     if (x->shape.heads > 0) x->shape.value_width = x->shape.hidden / x->shape.heads;
-    return hf_read_deepseek_v2(x, err);
+    return hf_read_deepseek(x, err);
 }
 
 // The width of a head is that of its rotated part.

@@ -16,21 +16,10 @@ static enum status mixtures_behind(struct hf_model *x, const char *key, int64_t 
     return OK;
 }
 
-enum status hf_read_exaone_moe(struct hf_model *x, struct error *err)
-{
-    return hf_read_shared(x, "num_shared_experts", 1, err);
-}
-
 enum status hf_arrange_exaone_moe(struct hf_model *x, struct error *err)
 {
     TRY(mixtures_behind(x, "first_k_dense_replace", 1, err));
     return hf_arrange_three_of_four(x, err);
-}
-
-enum status hf_read_solar_open(struct hf_model *x, struct error *err)
-{
-    TRY(hf_read_glm(x, err));
-    return hf_read_shared(x, "n_shared_experts", 1, err);
 }
 
 // A gate of attention's output, and a number for each expert that corrects its score.
@@ -52,12 +41,6 @@ enum status hf_arrange_afmoe(struct hf_model *x, struct error *err)
     TRY(hf_count(x, "global_attn_every_n_layers", &pattern, err));
     TRY(mixtures_behind(x, "num_dense_layers", 1, err));
     return hf_windows(x, pattern, err);
-}
-
-enum status hf_read_hy_v3(struct hf_model *x, struct error *err)
-{
-    TRY(hf_read_llama(x, err));
-    return hf_read_shared(x, "num_shared_experts", 1, err);
 }
 
 enum status hf_arrange_hy_v3(struct hf_model *x, struct error *err)

@@ -24,25 +24,13 @@ enum status hf_arrange_mellum(struct hf_model *x, struct error *err)
     return hf_windows(x, 0, err);
 }
 
-enum status hf_read_shared_width(struct hf_model *x, struct error *err)
-{
-    TRY(hf_count(x, "shared_expert_intermediate_size", &x->experts.shared_ffn, err));
-    return hf_read_attention_bias(x, err);
-}
-
 enum status hf_arrange_kolibri(struct hf_model *x, struct error *err)
 {
     TRY(hf_arrange_mixtures(x, err));
     return hf_windows(x, 5, err);
 }
 
-// A number of each head in the softmax; dense layers are listed, and the first two unless they are.
-enum status hf_read_flint(struct hf_model *x, struct error *err)
-{
-    x->layer_values = x->shape.heads;
-    return hf_read_shared_width(x, err);
-}
-
+// Dense layers are listed, and the first two unless they are.
 enum status hf_arrange_flint(struct hf_model *x, struct error *err)
 {
     int64_t step = 1;
@@ -61,7 +49,7 @@ enum status hf_arrange_flint(struct hf_model *x, struct error *err)
 
 enum status hf_read_lara_mini(struct hf_model *x, struct error *err)
 {
-    TRY(hf_read_shared_width(x, err));
+    TRY(hf_read_attention_bias(x, err));
     x->shape.ffn = x->experts.ffn; // no layer is dense
     return hf_read_delta(x, err);
 }

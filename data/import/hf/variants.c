@@ -144,12 +144,6 @@ enum status hf_read_glm4_moe(struct hf_model *x, struct error *err)
     return hf_read_shared(x, "n_shared_experts", 1, err);
 }
 
-enum status hf_read_dots1(struct hf_model *x, struct error *err)
-{
-    TRY(hf_read_attention_bias(x, err));
-    return hf_read_shared(x, "n_shared_experts", 0, err);
-}
-
 enum status hf_arrange_dots1(struct hf_model *x, struct error *err)
 {
     int64_t whole = 62, dense = 0;
@@ -218,12 +212,6 @@ enum status hf_arrange_ernie_moe(struct hf_model *x, struct error *err)
     return OK;
 }
 
-enum status hf_read_granite_shared(struct hf_model *x, struct error *err)
-{
-    TRY(hf_count(x, "shared_intermediate_size", &x->experts.shared_ffn, err));
-    return hf_read_attention_bias(x, err);
-}
-
 enum status hf_read_phimoe(struct hf_model *x, struct error *err)
 {
     bool bias = false;
@@ -278,12 +266,6 @@ enum status hf_read_delta(struct hf_model *x, struct error *err)
     TRY(hf_count(x, "linear_value_head_dim", &l->value_width, err));
     TRY(hf_count(x, "linear_conv_kernel_dim", &l->convolution, err));
     return hf_read_attention_bias(x, err);
-}
-
-enum status hf_read_qwen3_next(struct hf_model *x, struct error *err)
-{
-    TRY(hf_read_qwen2_moe(x, err));
-    return hf_read_delta(x, err);
 }
 
 // Mixtures in all layers, or in none.

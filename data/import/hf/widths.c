@@ -310,13 +310,6 @@ enum status hf_read_dbrx(struct hf_model *x, struct error *err)
 
 // ---- Granite's mixtures with windows: a number of each head in the softmax
 
-enum status hf_read_granite_moe_swa(struct hf_model *x, struct error *err)
-{
-    TRY(hf_read_granite_shared(x, err));
-    x->layer_values = x->shape.heads;
-    return OK;
-}
-
 enum status hf_arrange_granite_moe_swa(struct hf_model *x, struct error *err)
 {
     TRY(hf_arrange_mixtures(x, err));
