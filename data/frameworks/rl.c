@@ -64,7 +64,8 @@ static const struct setting_row rows[] = {
     TAKES("expert_model_parallel_size expert_parallel_size", INT, job.layout.expert),
     TAKES("expert_tensor_parallel_size", COUNT, expert_tensor),
     TAKES("sequence_parallel", FLAG, job.layout.sequence_parallel),
-    TAKES("use_distributed_optimizer distributed_data_parallel_config.use_distributed_optimizer "
+    TAKES("use_distributed_optimizer "
+          "distributed_data_parallel_config.use_distributed_optimizer "
           "ddp.use_distributed_optimizer",
           SWITCH, job.layout.zero),
     TAKES("activation_checkpointing", FLAG, checkpointed),
@@ -94,9 +95,8 @@ static const struct setting_row rows[] = {
     TAKES(ROLL("training_args.gradient_accumulation_steps"), COUNT, steps),
     TAKES(ROLL("model_args.disable_gradient_checkpointing"), UNLESS, checkpointed),
     TAKES("actor.ppo_n_minibatches", COUNT, micro_batches),
-    TAKES(ACTOR
-          "ppo_mini_batch_size " EASY
-          "global_batch_size policy.train_global_batch_size runtime_args.train_global_batch_size",
+    TAKES(ACTOR "ppo_mini_batch_size " EASY "global_batch_size policy.train_global_batch_size "
+                "runtime_args.train_global_batch_size",
           COUNT, global_batch),
     TAKES("data.train_batch_size data.rollout_batch_size train_dataset.batch_size", COUNT,
           rollout.batch),
@@ -110,24 +110,24 @@ static const struct setting_row rows[] = {
     TAKES(ACTOR "use_dynamic_bsz data.use_dynamic_bsz " ROLL(
               "use_dynamic_batching_in_train") " " ROLL("use_sequence_packing"),
           FLAG, rollout.packs),
-    TAKES(ACTOR
-          "ppo_max_token_len_per_gpu data.max_token_len_per_gpu " ROLL("max_tokens_per_microbatch_"
-                                                                       "in_train") " " ROLL(
-              "sequence_packing_args.max_packed_sequence_length_train") " actor.mb_spec.max_tokens_"
-                                                                        "per_mb",
+    TAKES(ACTOR "ppo_max_token_len_per_gpu data.max_token_len_per_gpu " ROLL(
+              "max_tokens_per_microbatch_in_train") " " ROLL("sequence_packing_args.max_"
+                                                             "packed_sequence_length_"
+                                                             "train") " actor.mb_spec."
+                                                                      "max_tokens_per_mb",
           COUNT, rollout.packed),
     TAKES("data.max_prompt_length models.policy.max_prompt_tokens_length prompt_length "
           "train_dataset.max_length",
           COUNT, rollout.prompt),
-    TAKES("data.max_response_length models.policy.max_response_tokens_length response_length "
+    TAKES("data.max_response_length models.policy.max_response_tokens_length "
+          "response_length "
           "gconfig.max_new_tokens",
           COUNT, rollout.answer),
     TAKES("data.max_length policy.max_total_sequence_length sequence_length", COUNT, job.sequence),
     TAKES(ACTOR
           "ulysses_sequence_parallel_size " EASY "ulysses_size " EASY
-          "ulysses_sequence_parallel_size " ACTOR
-          "fsdp_config.ulysses_sequence_parallel_size ulysses_sequence_parallel_size "
-          "engine.ulysses_sequence_parallel_size "
+          "ulysses_sequence_parallel_size " ACTOR "fsdp_config.ulysses_sequence_parallel_size "
+          "ulysses_sequence_parallel_size engine.ulysses_sequence_parallel_size "
           "models.policy_trainer.ulysses_sequence_parallel_size " ROLL("model_args.ulysses_size"),
           INT, ulysses),
     TAKES("actor_rollout_ref.model.enable_gradient_checkpointing " EASY
@@ -135,7 +135,8 @@ static const struct setting_row rows[] = {
           "actor.gradient_checkpointing",
           FLAG, checkpointed),
     TAKES(EASY "model.model_path actor_rollout_ref.model.path model.path model.partial_pretrain "
-               "policy.model_name models.policy.load pretrain actor.path",
+               "policy.model_name "
+               "models.policy.load pretrain actor.path",
           TEXT, model),
     TAKES(ACTOR "optim.override_optimizer_config.optimizer_cpu_offload", FLAG,
           job.layout.offload_optimizer),
@@ -163,10 +164,10 @@ static const struct setting_row rows[] = {
         "actor.lora_rank lora_rank " ROLL("model_args.lora_rank") " " PRIME("lora.rank"),
         COUNT, adapters.rank),
     TAKES("actor_rollout_ref.model.target_modules model.target_modules "
-          "actor_rollout_ref.model.lora.target_modules " EASY
-          "model.lora.target_modules policy.dtensor_cfg.lora_cfg.target_modules "
-          "policy.megatron_cfg.peft.target_modules actor.target_modules lora_target " ROLL(
-              "model_args.lora_target") " " PRIME("lora.target_modules"),
+          "actor_rollout_ref.model.lora.target_modules " EASY "model.lora.target_modules "
+          "policy.dtensor_cfg.lora_cfg.target_modules policy.megatron_cfg.peft.target_modules "
+          "actor.target_modules lora_target " ROLL("model_args.lora_target") " " PRIME(
+              "lora.target_modules"),
           TEXT, adapters.modules),
     TAKES("policy.dtensor_cfg.lora_cfg.match_all_linear", FLAG, adapters.all),
     LATER(EASY "fsdp.enable_full_shard " ACTOR
@@ -199,11 +200,11 @@ static const struct setting_names names[] = {
      "use_group_sequence_policy save_hf max_token_in_packing"},
     {"prime-rl", "559b4477",
      "max_steps output_dir clean impl attn compile trust_remote_code "
-     "fused_lm_head_token_chunk_size moe_use_grouped_mm moe_fused_kernel moe_router_dtype "
-     "ep_comm_backend deepep_num_sms deepep_token_chunk_size freeze_moe_router "
-     "reshard_after_forward conversion_dir enabled num_infer_gpus num_infer_nodes "
-     "num_infer_replicas type level gpus_per_node max_async_level bench dump_config dry_run "
-     "clean_output_dir seed"},
+     "fused_lm_head_token_chunk_size "
+     "moe_use_grouped_mm moe_fused_kernel moe_router_dtype ep_comm_backend deepep_num_sms "
+     "deepep_token_chunk_size freeze_moe_router reshard_after_forward conversion_dir enabled "
+     "num_infer_gpus num_infer_nodes num_infer_replicas type level gpus_per_node max_async_level "
+     "bench dump_config dry_run clean_output_dir seed"},
     {NULL, NULL, NULL}};
 
 // Sections of what is no part of an update.
@@ -221,28 +222,29 @@ const struct setting_rows rl_rows = {
         "actor_rollout_ref.rollout.* actor_rollout_ref.ref.* global_profiler.* ray_kwargs.* "
         "transfer_queue.* trainer.* data.* optim.* grpo.* ppo.* sft.* async_rl.* teachers.* "
         "distillation.* on_policy_distillation.* loss_fn.* checkpointing.* env.* logger.* "
-        "cluster.* defaults policy.generation.* policy.tokenizer.* policy.optimizer.* "
-        "policy.scheduler.* models.policy_trainer.free_gpu_memory.* models.ref_policy.* "
-        "models.reward.* models.policy.* runtime_args.* runtime_env.* " ACTOR "optim.* " ACTOR
-        "checkpoint.* " ACTOR "policy_loss.* " ACTOR "profiler.* " ACTOR "router_replay.* " ACTOR
-        "clip_ratio " ACTOR "clip_ratio_low " ACTOR "clip_ratio_high " ACTOR "clip_ratio_c " ACTOR
-        "tau_pos " ACTOR "tau_neg " ACTOR "loss_agg_mode " ACTOR "loss_scale_factor " ACTOR
-        "entropy_coeff " ACTOR "calculate_entropy " ACTOR "use_kl_loss " ACTOR
-        "use_prefix_grouper " ACTOR "use_torch_compile " ACTOR "kl_loss_coef " ACTOR
-        "kl_loss_type " ACTOR "ppo_epochs " ACTOR "shuffle " ACTOR "data_loader_seed " ACTOR
-        "grad_clip " ACTOR "load_weight " ACTOR "use_fused_kernels " ACTOR
-        "entropy_from_logits_with_chunking " ACTOR "entropy_checkpointing " ACTOR
-        "freeze_vision_tower " ACTOR "use_remove_padding " ACTOR "use_rollout_log_probs " ACTOR
-        "fsdp_config.* " ACTOR "megatron.use_mbridge " ACTOR "megatron.vanilla_mbridge " ACTOR
-        "megatron.use_dist_checkpointing " ACTOR "megatron.dist_checkpointing_path " ACTOR
-        "megatron.seed " ACTOR "megatron.dtype " ACTOR
-        "megatron.load_weight actor_rollout_ref.model.use_remove_padding "
-        "actor_rollout_ref.model.use_shm actor_rollout_ref.model.trust_remote_code "
-        "actor_rollout_ref.model.external_lib actor_rollout_ref.model.lora_alpha "
-        "actor_rollout_ref.model.target_modules actor_rollout_ref.model.use_fused_kernels "
-        "actor_rollout_ref.hybrid_engine actor_rollout_ref.nccl_timeout "
-        "actor_rollout_ref.model.custom_chat_template policy.max_grad_norm "
-        "policy.make_sequence_length_divisible_by policy.hf_config_overrides.* "
+        "cluster.* defaults "
+        "policy.generation.* policy.tokenizer.* policy.optimizer.* policy.scheduler.* "
+        "models.policy_trainer.free_gpu_memory.* models.ref_policy.* models.reward.* "
+        "models.policy.* runtime_args.* runtime_env.* " ACTOR "optim.* " ACTOR "checkpoint.* " ACTOR
+        "policy_loss.* " ACTOR "profiler.* " ACTOR "router_replay.* " ACTOR "clip_ratio " ACTOR
+        "clip_ratio_low " ACTOR "clip_ratio_high " ACTOR "clip_ratio_c " ACTOR "tau_pos " ACTOR
+        "tau_neg " ACTOR "loss_agg_mode " ACTOR "loss_scale_factor " ACTOR "entropy_coeff " ACTOR
+        "calculate_entropy " ACTOR "use_kl_loss " ACTOR "use_prefix_grouper " ACTOR
+        "use_torch_compile " ACTOR "kl_loss_coef " ACTOR "kl_loss_type " ACTOR "ppo_epochs " ACTOR
+        "shuffle " ACTOR "data_loader_seed " ACTOR "grad_clip " ACTOR "load_weight " ACTOR
+        "use_fused_kernels " ACTOR "entropy_from_logits_with_chunking " ACTOR
+        "entropy_checkpointing " ACTOR "freeze_vision_tower " ACTOR "use_remove_padding " ACTOR
+        "use_rollout_log_probs " ACTOR "fsdp_config.* " ACTOR "megatron.use_mbridge " ACTOR
+        "megatron.vanilla_mbridge " ACTOR "megatron.use_dist_checkpointing " ACTOR
+        "megatron.dist_checkpointing_path " ACTOR "megatron.seed " ACTOR "megatron.dtype " ACTOR
+        "megatron.load_weight "
+        "actor_rollout_ref.model.use_remove_padding actor_rollout_ref.model.use_shm "
+        "actor_rollout_ref.model.trust_remote_code actor_rollout_ref.model.external_lib "
+        "actor_rollout_ref.model.lora_alpha actor_rollout_ref.model.target_modules "
+        "actor_rollout_ref.model.use_fused_kernels actor_rollout_ref.hybrid_engine "
+        "actor_rollout_ref.nccl_timeout actor_rollout_ref.model.custom_chat_template "
+        "policy.max_grad_norm policy.make_sequence_length_divisible_by "
+        "policy.hf_config_overrides.* "
         "policy.logprob_batch_size policy.dynamic_batching.* policy.sequence_packing.* "
         "policy.generation_batch_size policy.offload_optimizer_for_logprob _override_ "
         "policy.megatron_cfg.optimizer.* policy.megatron_cfg.scheduler.* "
@@ -257,5 +259,5 @@ const struct setting_rows rl_rows = {
         "policy.megatron_cfg.track_moe_metrics policy.dtensor_cfg.automodel_kwargs.* "
         "models.partial_rollout_manager.* orchestrator.* inference.* monitors.* run.* log.* ckpt.* "
         "slurm.* weight_broadcast.* wandb.* eval.* loss.* scheduler.* val.* benchmark.* "
-        "model.debug.* model.compile.* deployment.* value.* value_loss_fn.* reward_penalties.* "
-        "data_plane.*"};
+        "model.debug.* model.compile.* deployment.* "
+        "value.* value_loss_fn.* reward_penalties.* data_plane.*"};

@@ -65,7 +65,7 @@ static enum status write_layouts(const char *from, int64_t top, int format, cons
     if (top <= 0 && layouts.count > MANY_LINES)
         fprintf(stderr,
                 "plumbline report: %" PRId64 " layouts, each a line: some %.1f GB, made in %.1f GB "
-                                             "of memory; --top N writes the N best\n",
+                "of memory; --top N writes the N best\n",
                 layouts.count, (double)layouts.count * LINE_BYTES / 1e9,
                 (double)layouts.count * HELD_BYTES / 1e9);
     return report_layouts(&layouts, top, format == FORMAT_CSV, to, arena, err);

@@ -186,7 +186,7 @@ static void print_verdict(struct text *out, const struct layouts *l)
     text_put(
         out,
         "chosen: layout %" PRId64 ", %s per iteration; any plan of any layout takes at least %s "
-                                  "(%s), gap %.4g %% (requested %.4g %%)\n",
+        "(%s), gap %.4g %% (requested %.4g %%)\n",
         l->chosen, report_time(l->iteration_ns, out->arena), report_time(l->bound_ns, out->arena),
         claim_words(l->claim, l->taken_over, l->taken_over_count, out->arena),
         l->iteration_ns ? 100 * (double)(l->iteration_ns - l->bound_ns) / (double)l->iteration_ns
