@@ -7,12 +7,6 @@
 #include "data/import/nccl_internal.h"
 #include "data/import/text.h"
 
-static enum status lenient(const struct json *object, const struct json_field *fields, size_t count,
-                           struct arena *arena, struct error *err)
-{
-    return json_fields(object, fields, count, JSON_LENIENT, arena, err);
-}
-
 static const char *place(const struct json *at, struct arena *arena)
 {
     return arena_print(arena, "%s: %s", at->file, at->path);
@@ -27,10 +21,10 @@ static enum status read_time(const struct json *object, const char *key, double 
     struct json_field word[] = {FIELD_TEXT(key, OPTIONAL, &text)},
                       number[] = {FIELD_NUMBER(key, OPTIONAL, us, 0, 1e12)};
     *us = 0;
-    if (lenient(object, word, 1, arena, &ignored) == OK && text &&
+    if (json_lenient(object, word, 1, arena, &ignored) == OK && text &&
         (!strcmp(text, "nan") || !strcmp(text, "-nan")))
         return OK;
-    return lenient(object, number, 1, arena, err);
+    return json_lenient(object, number, 1, arena, err);
 }
 
 // ---- participants
@@ -51,7 +45,7 @@ static enum status read_device(const struct json *object, struct device *d, stru
         FIELD_INT("device", REQUIRED, &d->device, 0, NCCL_RANKS_MAX - 1),
         FIELD_TEXT("device_info", OPTIONAL, &d->name),
     };
-    return lenient(object, fields, ARRAY_LENGTH(fields), arena, err);
+    return json_lenient(object, fields, ARRAY_LENGTH(fields), arena, err);
 }
 
 // Whether each entry stands for a whole process: its rank is a multiple of the number of devices
@@ -100,7 +94,7 @@ static enum status read_iterations(const struct json *object, struct nccl_row *r
         FIELD_ARRAY("times_us", OPTIONAL, &times),
         FIELD_INT("skipped_iterations", OPTIONAL, &skipped, 0, 1000000),
     };
-    TRY(lenient(object, fields, ARRAY_LENGTH(fields), arena, err));
+    TRY(json_lenient(object, fields, ARRAY_LENGTH(fields), arena, err));
     if (!json_is_present(&times) || !json_length(&times)) return OK;
     TRY(json_numbers(&times, 1e-3, 1e12, &row->times_us, &count, arena, err));
     if (skipped >= count)
@@ -125,7 +119,7 @@ static enum status read_side(const struct json *side, struct nccl_row *row, stru
     TRY(read_time(side, "alg_bw", &row->algbw, arena, err));
     TRY(read_time(side, "bus_bw", &row->busbw, arena, err));
     struct json_field fields[] = {FIELD_NUMBER("nwrong", OPTIONAL, &wrong, 0, 1e30)};
-    TRY(lenient(side, fields, 1, arena, err));
+    TRY(json_lenient(side, fields, 1, arena, err));
     if (wrong > 0)
         return json_refuse(side, err, "nwrong: expected 0, found %g: what was timed did not work",
                            wrong);
@@ -148,7 +142,7 @@ static enum status read_result(struct nccl_import *n, const struct json *result,
         FIELD_OBJECT(in_place ? "in_place_per_iter" : "out_of_place_per_iter", OPTIONAL,
                      &iterations),
     };
-    TRY(lenient(result, fields, ARRAY_LENGTH(fields), n->arena, err));
+    TRY(json_lenient(result, fields, ARRAY_LENGTH(fields), n->arena, err));
     if (json_is_present(&iterations)) TRY(read_iterations(&iterations, &row, n->arena, err));
     if (json_is_present(&side)) TRY(read_side(&side, &row, n->arena, err));
     return nccl_add_row(n, &row, place(result, n->arena), err);
@@ -160,13 +154,13 @@ static enum status check_outcome(const struct json *root, struct arena *arena, s
     int64_t count = 0;
     struct json_field fields[] = {FIELD_OBJECT("out_of_bounds", OPTIONAL, &bounds),
                                   FIELD_OBJECT("average_bus_bandwidth", OPTIONAL, &bandwidth)};
-    TRY(lenient(root, fields, ARRAY_LENGTH(fields), arena, err));
+    TRY(json_lenient(root, fields, ARRAY_LENGTH(fields), arena, err));
     if (!json_is_present(&bounds) || !json_is_present(&bandwidth))
         return json_refuse(root, err,
                            "expected out_of_bounds and average_bus_bandwidth at a test's end, "
                            "found none: the test did not end");
     struct json_field counts[] = {FIELD_COUNT("count", OPTIONAL, &count, 0, JSON_COUNT_MAX)};
-    TRY(lenient(&bounds, counts, 1, arena, err));
+    TRY(json_lenient(&bounds, counts, 1, arena, err));
     return count ? json_refuse(&bounds, err, "count: expected 0, found %lld: the test failed",
                                (long long)count)
                  : OK;
@@ -196,7 +190,8 @@ static enum status read_ranks(struct nccl_import *n, const struct json *root,
         FIELD_INT("ngpus", OPTIONAL, &gpus, 1, 256),
         FIELD_ARRAY("devices", OPTIONAL, &inside),
     };
-    if (json_is_present(config)) TRY(lenient(config, fields, ARRAY_LENGTH(fields), n->arena, err));
+    if (json_is_present(config))
+        TRY(json_lenient(config, fields, ARRAY_LENGTH(fields), n->arena, err));
     if (!json_is_present(devices) && !json_is_present(&inside))
         return json_refuse(root, err, "expected devices, in config or next to it, found none");
     return read_devices(n, json_is_present(devices) ? devices : &inside, threads * gpus, err);
@@ -215,7 +210,7 @@ enum status nccl_read_json(struct nccl_import *n, const char *path, const char *
         FIELD_ARRAY("results", REQUIRED, &results),
         FIELD_COUNT("nccl_version", OPTIONAL, &version, 0, 10000000),
     };
-    TRY(lenient(&root, fields, ARRAY_LENGTH(fields), n->arena, err));
+    TRY(json_lenient(&root, fields, ARRAY_LENGTH(fields), n->arena, err));
     TRY(check_outcome(&root, n->arena, err));
     if (version)
         n->version = arena_print(n->arena, "NCCL %lld.%lld.%lld", (long long)(version / 10000),

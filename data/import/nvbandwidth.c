@@ -23,12 +23,6 @@ const char *const nvbandwidth_tests[] = {"host_to_device_memcpy_ce", "device_to_
                                          "device_to_device_memcpy_read_ce", NULL};
 static const char *const transfer_names[] = {"host to device, pinned", "device to host, pinned"};
 
-static enum status lenient(const struct json *object, const struct json_field *fields, size_t count,
-                           struct arena *arena, struct error *err)
-{
-    return json_fields(object, fields, count, JSON_LENIENT, arena, err);
-}
-
 // ---- cells
 
 // 0: not measured, which is written N/A, or 0 by old releases.
@@ -173,7 +167,7 @@ static enum status read_testcase(struct bandwidths *b, const struct json *object
         FIELD_TEXT("bandwidth_description", OPTIONAL, &t.description),
         FIELD_ARRAY("bandwidth_matrix", OPTIONAL, &matrix),
     };
-    TRY(lenient(object, fields, ARRAY_LENGTH(fields), b->arena, err));
+    TRY(json_lenient(object, fields, ARRAY_LENGTH(fields), b->arena, err));
     int test = 0;
     while (test < TEST_COUNT && strcmp(nvbandwidth_tests[test], name)) test++;
     if (test == TEST_COUNT) {
@@ -210,7 +204,7 @@ static enum status read_root(struct bandwidths *b, const struct json *root, stru
     struct machine *m = &b->samples.machine;
     int count;
     struct json_field outer[] = {FIELD_OBJECT("nvbandwidth", REQUIRED, &body)};
-    TRY(lenient(root, outer, 1, b->arena, err));
+    TRY(json_lenient(root, outer, 1, b->arena, err));
     struct json_field fields[] = {
         FIELD_ARRAY("testcases", REQUIRED, &tests),
         FIELD_TEXT("version", OPTIONAL, &version),
@@ -218,7 +212,7 @@ static enum status read_root(struct bandwidths *b, const struct json *root, stru
         FIELD_TEXT("Hostname", OPTIONAL, &m->host),
         FIELD_ARRAY("GPU Device list", OPTIONAL, &list),
     };
-    TRY(lenient(&body, fields, ARRAY_LENGTH(fields), b->arena, err));
+    TRY(json_lenient(&body, fields, ARRAY_LENGTH(fields), b->arena, err));
     if (version) m->library = arena_print(b->arena, "nvbandwidth %s", version);
     if (json_length(&list) > DEVICES_MAX || json_length(&tests) > TESTCASES_MAX)
         return json_refuse(&body, err, "expected at most %d devices and %d testcases, found more",

@@ -117,9 +117,15 @@ struct source source_of(const char *role, const struct document *of, const char 
     return s;
 }
 
-const char *source_hash(const struct document *d, const char *role)
+const struct source *source_with_role(const struct document *d, const char *role)
 {
     for (int i = 0; i < d->source_count; i++)
-        if (!strcmp(d->sources[i].role, role)) return d->sources[i].sha256;
+        if (!strcmp(d->sources[i].role, role)) return &d->sources[i];
     return NULL;
+}
+
+const char *source_hash(const struct document *d, const char *role)
+{
+    const struct source *s = source_with_role(d, role);
+    return s ? s->sha256 : NULL;
 }

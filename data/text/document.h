@@ -54,5 +54,6 @@ const char *document_text(struct json_writer *w, size_t *length); // instead of 
 struct source source_of(const char *role, const struct document *of, const char *maker_path,
                         struct arena *arena);
 
-// The hash of the source with this role, or NULL.
+// The source with this role, and its hash; NULL: none.
+const struct source *source_with_role(const struct document *d, const char *role);
 const char *source_hash(const struct document *d, const char *role);

@@ -84,6 +84,8 @@ enum status json_fields(const struct json *object, const struct json_field *fiel
                         struct error *err);
 #define JSON_FIELDS(object, fields, arena, err)                                                    \
     json_fields(object, fields, ARRAY_LENGTH(fields), JSON_STRICT, arena, err)
+#define json_lenient(object, fields, count, arena, err)                                            \
+    json_fields(object, fields, count, JSON_LENIENT, arena, err)
 
 int json_length(const struct json *array); // elements, 0 if absent
 struct json json_element(const struct json *array, int index,

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "data/numbers/intervals.h"
 #include "solve/checker/layout/plan.h"
 
 enum { TRIES_MOST = 16, SLOPES_MOST = 4096 };
@@ -131,12 +132,6 @@ static void add_slopes(struct search *x, int turn)
     }
 }
 
-static int compare_slopes(const void *one, const void *other)
-{
-    double a = *(const double *)one, b = *(const double *)other;
-    return (a > b) - (a < b);
-}
-
 // Picks distinct slopes at even distances; returns how many.
 static int choose_slopes(struct search *x, int64_t limit, double *to)
 {
@@ -147,7 +142,7 @@ static int choose_slopes(struct search *x, int64_t limit, double *to)
     // Shares of the rank's cost, which help where only other numbers of layers do.
     for (int i = 0; i < 3; i++)
         x->slopes[x->slope_count++] = x->whole / (double)(4 << 4 * i) / (double)limit + 1;
-    qsort(x->slopes, (size_t)x->slope_count, sizeof *x->slopes, compare_slopes);
+    qsort(x->slopes, (size_t)x->slope_count, sizeof *x->slopes, compare_numbers);
     for (int i = 0; i < x->slope_count; i++)
         if (x->slopes[i] < PRICE_MOST &&
             (!distinct || x->slopes[i] > x->slopes[distinct - 1] * (1 + 1.0 / 64)))

@@ -9,13 +9,6 @@
 
 enum { SOURCES_MOST = 64 };
 
-static const struct source *source_with_role(const struct plan *plan, const char *role)
-{
-    for (int i = 0; i < plan->document.source_count; i++)
-        if (!strcmp(plan->document.sources[i].role, role)) return &plan->document.sources[i];
-    return NULL;
-}
-
 // The plan's own list of inputs: checks that each file has the stated hash; one that cannot be read
 // is bad input. With a problem named by the user only the loaded documents count, which verify_plan
 // compares.
@@ -179,7 +172,7 @@ static enum status find_problem(struct verdict *v, const struct plan *plan,
 {
     const char *problem_path = r->problem_path;
     if (!problem_path) {
-        const struct source *source = source_with_role(plan, "problem");
+        const struct source *source = source_with_role(&plan->document, "problem");
         TRY(check_sources(v, plan, arena, err));
         if (!source)
             verdict_add(v, arena, "hash", -1, "%s: made_from names no problem; --problem FILE does",

@@ -2,10 +2,9 @@
 // whose node groups are its ranks' device groups. The links of that cluster are what joins the
 // nodes, by the judge's own reading of places (docs/FORMULAS.md, section 15). The stages' claims
 // are those of the slowest replica; the others are replayed with the judge's prices.
-#include <string.h>
-
 #include "data/base/least.h"
 #include "data/kinds/schedules.h"
+#include "data/places/places.h"
 #include "solve/judge/internal.h"
 
 // ---- one replica as a problem and a plan of its own
@@ -20,13 +19,6 @@ struct replica {
     struct ring_links *rings;
     const int *node; // [rank]
 };
-
-static int node_named(const struct places *p, const char *name)
-{
-    for (int i = 0; i < p->node_count; i++)
-        if (!strcmp(p->nodes[i].name, name)) return i;
-    return -1;
-}
 
 // A device group is a node group with room for one rank. After those of the ranks come the
 // cluster's own groups, in the same form: rings lead to GPUs of other replicas.
@@ -163,7 +155,7 @@ static bool audit_nodes(struct audit *h, int *node)
     const struct places *p = &h->problem->cluster.places;
     int *used = TAKE(h->arena, p->node_count, int), before = h->verdict->violation_count;
     for (int i = 0; i < x->replica_count * x->rank_count; i++) {
-        node[i] = node_named(p, x->nodes[i]);
+        node[i] = places_find(p, x->nodes[i]);
         if (node[i] < 0)
             REJECT(h, "placement", -1, "nodes: '%s' is not in the cluster", x->nodes[i]);
         else used[node[i]]++;

@@ -9,13 +9,6 @@
 
 // ---- hashes: the plan was made from the same documents that it is judged by
 
-static const struct source *source_with_role(const struct document *d, const char *role)
-{
-    for (int i = 0; i < d->source_count; i++)
-        if (!strcmp(d->sources[i].role, role)) return &d->sources[i];
-    return NULL;
-}
-
 // Rule "claim": a bound is called proven only if a certificate can be about it.
 static void audit_bound_claim(struct verdict *v, const struct plan *plan, const struct problem *p,
                               struct arena *arena)

@@ -146,12 +146,6 @@ static bool scan_below(struct search *s, int64_t below)
     return layouts_scan_ranges(s, ranges, count);
 }
 
-static int ascending(const void *a, const void *b)
-{
-    const int64_t *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
-}
-
 // The bounds that quarters of the AHEAD groups' layouts that are next stay below; INT64_MAX from
 // where there are fewer.
 static void bounds_ahead_ns(const struct search *s, int64_t below[AHEAD_STEPS])
@@ -161,7 +155,7 @@ static void bounds_ahead_ns(const struct search *s, int64_t below[AHEAD_STEPS])
     for (int64_t i = 0; i < l->count; i++)
         if (!s->scanned[i] && layouts_fate(l, i) == FATE_OPEN && layouts_is_here(s, i))
             values[count++] = l->value[i];
-    qsort(values, (size_t)count, sizeof *values, ascending);
+    qsort(values, (size_t)count, sizeof *values, int64_ascending);
     for (int64_t i = 0; i < AHEAD_STEPS; i++) {
         int64_t at = AHEAD / AHEAD_STEPS * (i + 1);
         below[i] = at < count ? values[at] : INT64_MAX;

@@ -6,12 +6,6 @@
 
 enum { ENTRIES_MOST = 65536 };
 
-static enum status lenient(const struct json *object, const struct json_field *fields, size_t count,
-                           struct arena *arena, struct error *err)
-{
-    return json_fields(object, fields, count, JSON_LENIENT, arena, err);
-}
-
 // Texts joined: names by commas, states by plus signs, as the printed forms have them.
 static enum status join(const struct json *list, char between, const char **text,
                         struct arena *arena, struct error *err)
@@ -43,9 +37,9 @@ static enum status read_state(const struct json *entry, const char **state, stru
     struct json_field list[] = {FIELD_ARRAY("state", OPTIONAL, &states)},
                       old[] = {FIELD_TEXT("state", OPTIONAL, &first),
                                FIELD_ARRAY("state_flags", OPTIONAL, &more)};
-    if (lenient(entry, list, 1, arena, &ignored) == OK)
+    if (json_lenient(entry, list, 1, arena, &ignored) == OK)
         return join(&states, '+', state, arena, err);
-    TRY(lenient(entry, old, 2, arena, err));
+    TRY(json_lenient(entry, old, 2, arena, err));
     TRY(join(&more, '+', &flags, arena, err));
     *state = arena_print(arena, "%s%s%s", first, *flags ? "+" : "", flags);
     return OK;
@@ -65,15 +59,15 @@ static enum status read_entry(struct sinfo *s, const struct json *entry, struct 
                                    FIELD_OBJECT("node", OPTIONAL, &node)};
     struct json_field inner[] = {FIELD_ARRAY("nodes", OPTIONAL, &list)},
                       sum[] = {FIELD_TEXT("total", OPTIONAL, &gres)};
-    if (lenient(entry, plain, 2, s->arena, &ignored) == OK && name) {
+    if (json_lenient(entry, plain, 2, s->arena, &ignored) == OK && name) {
         TRY(read_state(entry, &state, s->arena, err));
         return *name ? sinfo_add(s, name, gres ? gres : "", state, t, err) : OK;
     }
     gres = NULL;
-    TRY(lenient(entry, grouped, 3, s->arena, err));
-    if (json_is_present(&total)) TRY(lenient(&total, sum, 1, s->arena, err));
+    TRY(json_lenient(entry, grouped, 3, s->arena, err));
+    if (json_is_present(&total)) TRY(json_lenient(&total, sum, 1, s->arena, err));
     if (json_is_present(&node)) TRY(read_state(&node, &state, s->arena, err));
-    if (json_is_present(&nodes)) TRY(lenient(&nodes, inner, 1, s->arena, err));
+    if (json_is_present(&nodes)) TRY(json_lenient(&nodes, inner, 1, s->arena, err));
     TRY(join(&list, ',', &names, s->arena, err));
     return *names ? sinfo_add(s, names, gres ? gres : "", state, t, err) : OK;
 }
@@ -87,7 +81,7 @@ enum status sinfo_read_json(struct sinfo *s, const char *path, const char *text,
     TRY(text_json(&root, path, text, size, s->arena, err));
     struct json_field fields[] = {FIELD_ARRAY("sinfo", OPTIONAL, &sinfo),
                                   FIELD_ARRAY("nodes", OPTIONAL, &nodes)};
-    TRY(lenient(&root, fields, 2, s->arena, err));
+    TRY(json_lenient(&root, fields, 2, s->arena, err));
     const struct json *list = json_is_present(&sinfo) ? &sinfo : &nodes;
     if (!json_is_present(list))
         return json_refuse(&root, err,

@@ -8,6 +8,7 @@
 #include "data/base/file.h"
 #include "data/base/plain.h"
 #include "data/text/table.h"
+#include "data/numbers/intervals.h"
 #include "data/numbers/samples.h"
 #include "data/import/import.h"
 #include "data/import/trace/nsight.h"
@@ -43,12 +44,6 @@ struct row {
     double *each;
 };
 
-static int compare_seconds(const void *a, const void *b)
-{
-    const double *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
-}
-
 static int compare_rows(const void *a, const void *b)
 {
     const struct row *x = a, *y = b;
@@ -82,7 +77,7 @@ static struct row *make_rows(const struct trace *t, const char *prefix, int *cou
         struct row *row = &rows[n];
         if (!row->calls || (prefix && strncmp(row->name, prefix, strlen(prefix)))) continue;
         double *sorted = TAKE_COPY(arena, row->each, row->calls);
-        qsort(sorted, (size_t)row->calls, sizeof *sorted, compare_seconds);
+        qsort(sorted, (size_t)row->calls, sizeof *sorted, compare_numbers);
         row->median = (sorted[(row->calls - 1) / 2] + sorted[row->calls / 2]) / 2;
         rows[(*count)++] = *row;
     }

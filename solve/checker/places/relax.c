@@ -42,18 +42,6 @@ static void spread_runs(struct relaxing *m)
     }
 }
 
-struct check_rule check_rule_about(int stage)
-{
-    return (struct check_rule){.stage = stage,
-                               .holds_first = -1,
-                               .holds_last = -1,
-                               .run = -1,
-                               .layers_min = -1,
-                               .layers_max = -1,
-                               .compresses_gradient = -1,
-                               .compresses_boundary = -1};
-}
-
 // A rule about groups that no target has holds for none of them, rather than for all.
 static void spread_rules(struct relaxing *m)
 {

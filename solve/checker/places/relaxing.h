@@ -33,9 +33,6 @@ static inline bool relaxing_is_pair(const struct relaxing *m, int from, int to)
            (from != to || m->x->nodes[from].slots > 1);
 }
 
-// A rule that requires nothing yet.
-struct check_rule check_rule_about(int stage);
-
 // A rule about groups that no target is in.
 #define OF_NO_TARGET (1u << 31)
 

@@ -206,6 +206,8 @@ struct check_rule {
     bool modes_stated;
     int compresses_gradient, compresses_boundary;
 };
+// A rule that requires nothing yet; stage -1: about every stage.
+struct check_rule check_rule_about(int stage);
 
 enum { BUDGET_BOUNDARIES, BUDGET_STAGES, BUDGET_COST, BUDGET_ENERGY, BUDGETS };
 

@@ -4,6 +4,18 @@
 
 #include "solve/checker/read/problem.h"
 
+struct check_rule check_rule_about(int stage)
+{
+    return (struct check_rule){.stage = stage,
+                               .holds_first = -1,
+                               .holds_last = -1,
+                               .run = -1,
+                               .layers_min = -1,
+                               .layers_max = -1,
+                               .compresses_gradient = -1,
+                               .compresses_boundary = -1};
+}
+
 // The names in an array, as bits.
 static enum status read_set(const struct check_problem *p, const cJSON *v, const char *where,
                             const char *const *names, uint64_t *set)
@@ -46,12 +58,7 @@ static enum status read_rule(const struct check_problem *p, const cJSON *v, cons
         {"?compresses_boundary", .value = &compresses[1], .type = VALUE_BOOL},
         {NULL},
     };
-    *r = (struct check_rule){.stage = -1,
-                             .holds_first = -1,
-                             .holds_last = -1,
-                             .run = -1,
-                             .layers_min = -1,
-                             .layers_max = -1};
+    *r = check_rule_about(-1);
     TRY(value_fields(&p->reader, v, where, fields, NULL));
     r->forbids = action == 1;
     TRY(read_set(p, groups, where, check_group_names(p, names), &r->groups));
