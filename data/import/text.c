@@ -79,14 +79,14 @@ const char *text_rest(const struct text_lines *t, int word, struct arena *arena)
     return rest;
 }
 
-enum status text_refuse(const struct text_lines *t, struct error *err, const char *format, ...)
+enum status line_refuse(const char *path, int line, struct error *err, const char *format, ...)
 {
     char text[ERROR_TEXT_MAX / 2];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    return fail(err, BAD_INPUT, "%s: line %d: %s", t->path, t->line, text);
+    return fail(err, BAD_INPUT, "%s: line %d: %s", path, line, text);
 }
 
 bool word_is_whole(const char *word, int64_t *value)

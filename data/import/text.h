@@ -29,8 +29,9 @@ enum status text_next(struct text_lines *t, bool *more, struct error *err);
 // The text from a word to the line's end, without trailing blanks.
 const char *text_rest(const struct text_lines *t, int word, struct arena *arena);
 // BAD_INPUT at this line: "FILE: line N: " and the given text.
-enum status text_refuse(const struct text_lines *t, struct error *err, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+enum status line_refuse(const char *path, int line, struct error *err, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+#define text_refuse(t, err, ...) line_refuse((t)->path, (t)->line, err, __VA_ARGS__)
 
 bool word_is_whole(const char *word, int64_t *value); // digits only, at most 2^53
 bool word_is_number(const char *word,

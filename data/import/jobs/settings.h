@@ -11,6 +11,7 @@
 #include "data/base/command.h"
 #include "data/frameworks/setting.h"
 #include "data/import/said.h"
+#include "data/import/text.h"
 #include "data/text/document.h"
 
 struct setting {
@@ -154,8 +155,7 @@ enum status source_open(struct settings_source *r, struct settings *s, const cha
 // BAD_INPUT: the file is a script; what was expected, and what else reads it.
 enum status source_no_script(const struct settings_source *r, const char *expected,
                              struct error *err);
-enum status source_refuse(const struct settings_source *r, struct error *err, const char *format,
-                          ...) __attribute__((format(printf, 3, 4)));
+#define source_refuse(r, err, ...) line_refuse((r)->s->document.path, (r)->line, err, __VA_ARGS__)
 void source_skip_blanks(struct settings_source *r); // within the line
 void source_skip_lines(struct settings_source *r);  // also over comments and line ends
 enum status source_string(struct settings_source *r, const char **text, struct error *err);

@@ -1,5 +1,4 @@
 // What TOML, YAML and JSON have in common: strings, lists, tables in braces.
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,17 +30,6 @@ enum status source_no_script(const struct settings_source *r, const char *expect
     return fail(err, BAD_INPUT,
                 "%s: expected %s, found a script: give the file that its launch names",
                 r->s->document.path, expected);
-}
-
-enum status source_refuse(const struct settings_source *r, struct error *err, const char *format,
-                          ...)
-{
-    char text[ERROR_TEXT_MAX / 2];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    return fail(err, BAD_INPUT, "%s: line %d: %s", r->s->document.path, r->line, text);
 }
 
 const char *source_join(const struct settings_source *r, const char *before, const char *part)

@@ -2,23 +2,12 @@
 #include "data/import/nodes/xml.h"
 
 #include <ctype.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 void xml_open(struct xml *x, const char *path, const char *text, size_t size, struct arena *arena)
 {
     *x = (struct xml){.path = path, .at = text, .end = text + size, .line = 1, .arena = arena};
-}
-
-enum status xml_refuse(const struct xml *x, struct error *err, const char *format, ...)
-{
-    char text[ERROR_TEXT_MAX / 2];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    return fail(err, BAD_INPUT, "%s: line %d: %s", x->path, x->line, text);
 }
 
 const char *xml_attribute(const struct xml *x, const char *name)

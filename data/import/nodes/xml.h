@@ -5,8 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "data/base/arena.h"
-#include "data/base/status.h"
+#include "data/import/text.h"
 
 enum { XML_ATTRIBUTES_MAX = 64, XML_DEPTH_MAX = 64 };
 
@@ -30,5 +29,4 @@ void xml_open(struct xml *x, const char *path, const char *text, size_t size, st
 // not XML, or cut short.
 enum status xml_next(struct xml *x, bool *more, struct error *err);
 const char *xml_attribute(const struct xml *x, const char *name); // "": there is none
-enum status xml_refuse(const struct xml *x, struct error *err, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+#define xml_refuse(x, err, ...) line_refuse((x)->path, (x)->line, err, __VA_ARGS__)
