@@ -26,11 +26,10 @@ enum status launch_set(struct settings *s, const char *key, const char *text, st
     struct setting *at = (struct setting *)setting_of(s, key);
     if (at && strcmp(key, SETTINGS_OF_RANK)) {
         if (*text && *at->text && strcmp(at->text, text) && s->twice_count++ < 4)
-            s->twice = arena_print(s->arena,
-                                   "%s%s--%s appears twice, with %.30s and with %.30s, "
-                                   "which counts",
-                                   s->twice, *s->twice ? "; " : "", key,
-                                   script_shown(at->text, s->arena), script_shown(text, s->arena));
+            s->twice = arena_print(
+                s->arena, "%s%s--%s appears twice, with %.30s and with %.30s, which counts",
+                s->twice, *s->twice ? "; " : "", key, script_shown(at->text, s->arena),
+                script_shown(text, s->arena));
         at->text = text;
         return OK;
     }
@@ -78,9 +77,9 @@ static const char *of_launcher(struct settings *s, const struct setting_rows *ro
                                             {"deepspeed-config-file", "deepspeed"},
                                             {"zero-stage", "zero-stage"},
                                             {"fsdp-sharding-strategy", "fsdp-sharding-strategy"}};
-    static const char passed[] = "use-fsdp use-deepspeed mixed-precision offload-optimizer-device "
-                                 "offload-param-device fsdp-offload-params "
-                                 "fsdp-activation-checkpointing";
+    static const char passed[] =
+        "use-fsdp use-deepspeed mixed-precision offload-optimizer-device offload-param-device "
+        "fsdp-offload-params fsdp-activation-checkpointing";
     enum launcher_states states;
     const char *word = arena_print(s->arena, "--%s", name);
     if (launcher_option(LAUNCHER_PYTHON, word, *text, &states, text)) return counts[states];

@@ -47,10 +47,9 @@ static enum status set_fsdp(struct run *r, struct settings *s, struct error *err
     if (!text || !*text || !strcasecmp(text, "false")) return OK;
     while (i < ARRAY_LENGTH(words) && !find_in_any_case(text, words[i].word)) i++;
     if (strchr(text, '.') || i == ARRAY_LENGTH(words))
-        return settings_refuse(s, "fsdp", err,
-                               "expected full_shard, shard_grad_op, hybrid_shard or no_shard, "
-                               "found \"%.60s\"",
-                               text);
+        return settings_refuse(
+            s, "fsdp", err,
+            "expected full_shard, shard_grad_op, hybrid_shard or no_shard, found \"%.60s\"", text);
     l->zero = words[i].zero;
     l->offload_optimizer |= r->cpu_offload || find_in_any_case(text, "offload");
     if (l->offload_optimizer)
@@ -282,11 +281,10 @@ static enum status take_sections(struct settings *s, const struct settings *yaml
     if (!strcmp(engine->text, "fsdp2")) return launch_set_value(s, "fsdp", "full_shard", err);
     if (!strcmp(engine->text, "deepspeed") && file && file->text)
         return launch_set_value(s, "deepspeed", file->text, err);
-    return settings_refuse(
-        yaml, engine->key, err,
-        "expected fsdp2 or deepspeed, found \"%.40s\": leave the section out, and state the "
-        "job's layout",
-        engine->text);
+    return settings_refuse(yaml, engine->key, err,
+                           "expected fsdp2 or deepspeed, found \"%.40s\": leave the section out, "
+                           "and state the job's layout",
+                           engine->text);
 }
 
 static bool is_true(const struct settings *pairs, const char *key)

@@ -1,5 +1,4 @@
 // All settings that a line states: --key value, key=value, key: value, "key": value.
-#include <ctype.h>
 #include <string.h>
 
 #include "data/import/logs/internal.h"

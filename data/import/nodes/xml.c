@@ -2,7 +2,6 @@
 #include "data/import/nodes/xml.h"
 
 #include <ctype.h>
-#include <stdio.h>
 #include <string.h>
 
 void xml_open(struct xml *x, const char *path, const char *text, size_t size, struct arena *arena)
