@@ -58,10 +58,9 @@ static enum status run_carried(const struct options *r, const struct costs *base
     return r->show && !r->output ? OK : costs_save(&fits.calibration.costs, output, arena, err);
 }
 
-static enum status run(void *options, int *exit_code, struct arena *arena, struct error *err)
+COMMAND_RUN(run)
 {
     struct options *r = options;
-    (void)exit_code;
     struct inputs inputs;
     struct costs base;
     struct cluster cluster;

@@ -96,10 +96,9 @@ static const struct option_row rows[] = {
     {"-o", OPTION_PATH, OPT(out), "output file for the costs (default: standard output)"},
 };
 
-static enum status run(void *options, int *exit_code, struct arena *arena, struct error *err)
+COMMAND_RUN(run)
 {
     struct options *o = options;
-    (void)exit_code;
     struct fit_keys keys;
     struct run_set set = {.arena = arena};
     struct predictor *p;

@@ -218,10 +218,9 @@ static const struct option_row rows[] = {
     {"-o", OPTION_PATH, OPT(out), "output file for the costs (default: standard output)"},
 };
 
-static enum status run(void *options, int *exit_code, struct arena *arena, struct error *err)
+COMMAND_RUN(run)
 {
     const struct options *o = options;
-    (void)exit_code;
     struct products_table table = {0};
     struct predictor *p;
     struct costs *costs;

@@ -105,10 +105,9 @@ static enum status require_scores(const struct validation *v, const struct run_s
                 set->files[0].label, set->count);
 }
 
-static enum status run(void *options, int *exit_code, struct arena *arena, struct error *err)
+COMMAND_RUN(run)
 {
     struct options *w = options;
-    (void)exit_code;
     struct validate_settings settings;
     struct run_set set = {.arena = arena};
     struct predictor *p;

@@ -46,11 +46,10 @@ static const struct option_row chain_rows[] = {
 };
 #undef AT
 
-static enum status run_chain(void *options, int *exit_code, struct arena *arena, struct error *err)
+COMMAND_RUN(run_chain)
 {
     struct chain_options *o = options;
     struct problem problem;
-    (void)exit_code;
     TRY(example_chain(&problem, &o->request, arena, err));
     return deliver(&problem, &o->to, arena, err);
 }
@@ -213,12 +212,10 @@ static void tell_precision(const struct problem *p, struct arena *arena)
     }
 }
 
-static enum status run_transformer(void *options, int *exit_code, struct arena *arena,
-                                   struct error *err)
+COMMAND_RUN(run_transformer)
 {
     struct transformer_options *o = options;
     struct problem problem;
-    (void)exit_code;
     TRY(transformer_problem(&problem, o, arena, err));
     if (o->unfused.gpu && !o->to.quiet)
         fprintf(
@@ -294,11 +291,10 @@ static const struct option_row four_rows[] = {
 };
 #undef AT
 
-static enum status run_four(void *options, int *exit_code, struct arena *arena, struct error *err)
+COMMAND_RUN(run_four)
 {
     struct four_options *o = options;
     struct problem problem;
-    (void)exit_code;
     TRY(example_four(&problem, o->costs, o->memory_gb, arena, err));
     fprintf(stderr, "cluster: %s\n", problem.cluster.name);
     return deliver(&problem, &o->to, arena, err);
@@ -355,12 +351,10 @@ static const struct option_row pipette_rows[] = {
 };
 #undef AT
 
-static enum status run_pipette(void *options, int *exit_code, struct arena *arena,
-                               struct error *err)
+COMMAND_RUN(run_pipette)
 {
     struct pipette_options *o = options;
     struct problem problem;
-    (void)exit_code;
     o->request.nodes.name = path_name(o->request.matrix);
     TRY(example_pipette(&problem, &o->request, arena, err));
     return deliver(&problem, &o->to, arena, err);
@@ -424,12 +418,10 @@ static const struct option_row clusters_rows[] = {
 };
 #undef AT
 
-static enum status run_clusters(void *options, int *exit_code, struct arena *arena,
-                                struct error *err)
+COMMAND_RUN(run_clusters)
 {
     struct clusters_options *o = options;
     struct problem problem;
-    (void)exit_code;
     TRY(example_clusters(&problem, &o->request, arena, err));
     return deliver(&problem, &o->to, arena, err);
 }

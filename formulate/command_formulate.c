@@ -73,10 +73,9 @@ static enum status check_job_on_places(const struct job *job, struct error *err)
     return OK;
 }
 
-static enum status run(void *options, int *exit_code, struct arena *arena, struct error *err)
+COMMAND_RUN(run)
 {
     const struct options *r = options;
-    (void)exit_code;
     struct problem *problem = TAKE(arena, 1, struct problem),
                    *whole = TAKE(arena, 1, struct problem);
     struct priced *priced = TAKE(arena, 1, struct priced);

@@ -350,7 +350,7 @@ static enum status answer(const struct options *o, const char *table, struct out
     return answer_one(&prediction, predictor_costs(p), "configuration", out, err);
 }
 
-static enum status run(void *options, int *exit_code, struct arena *arena, struct error *err)
+COMMAND_RUN(run)
 {
     struct output *out = TAKE(arena, 1, struct output);
     out->to = stdout, out->notes = stderr;

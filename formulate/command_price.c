@@ -77,10 +77,9 @@ static const struct option_row rows[] = {
     {"-o", OPTION_PATH, OPT(out), "output file (default: standard output)"},
 };
 
-static enum status run(void *options, int *exit_code, struct arena *arena, struct error *err)
+COMMAND_RUN(run)
 {
     const struct options *o = options;
-    (void)exit_code;
     struct problem problem, whole;
     struct priced priced;
     TRY(problem_load(&whole, o->problem, arena, err));

@@ -54,10 +54,8 @@ static enum status describe_model(const char *name, const char *path, struct are
     return OK;
 }
 
-static enum status list_models(void *options, int *exit_code, struct arena *arena,
-                               struct error *err)
+COMMAND_RUN(list_models)
 {
-    (void)exit_code;
     return list_documents(options, "models",
                           "model                          parameters         a token's layers  "
                           "hidden  heads kv heads",
@@ -97,10 +95,8 @@ static enum status describe_cluster(const char *name, const char *path, struct a
     return OK;
 }
 
-static enum status list_clusters(void *options, int *exit_code, struct arena *arena,
-                                 struct error *err)
+COMMAND_RUN(list_clusters)
 {
-    (void)exit_code;
     return list_documents(options, "clusters",
                           "cluster              nodes x GPUs GPU             GB each  GB/s in a "
                           "node, GB/s of its network cards",
@@ -136,10 +132,9 @@ static enum status describe_costs(const char *name, const char *path, struct are
     return OK;
 }
 
-static enum status list_costs(void *options, int *exit_code, struct arena *arena, struct error *err)
+COMMAND_RUN(list_costs)
 {
     const struct options *o = options;
-    (void)exit_code;
     if (o->names.count && !strcmp(o->names.items[0], "diff"))
         return costs_diff(&o->names, arena, err);
     if (o->names.count && !strcmp(o->names.items[0], "history"))

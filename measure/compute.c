@@ -125,7 +125,7 @@ static enum status run(struct options *o, const struct subject *subject, struct 
     return take_sustained(take, cells, count, o->asked.sustained_s, arena, err);
 }
 
-static enum status compute(void *options, int *exit_code, struct arena *arena, struct error *err)
+COMMAND_RUN(compute)
 {
     static const struct subject layers = {cells_least_work, cells_choose};
     struct options *o = options;
@@ -141,7 +141,7 @@ static enum status compute(void *options, int *exit_code, struct arena *arena, s
     return take_save(&take, exit_code, arena, err);
 }
 
-static enum status compress(void *options, int *exit_code, struct arena *arena, struct error *err)
+COMMAND_RUN(compress)
 {
     static const struct subject messages = {cells_least_work_of_compression,
                                             cells_choose_compression};

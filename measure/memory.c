@@ -52,7 +52,7 @@ static enum status observe_torch(struct samples *to, const char *python, struct 
     return OK;
 }
 
-static enum status run(void *options, int *exit_code, struct arena *arena, struct error *err)
+COMMAND_RUN(run)
 {
     struct options *o = options;
     struct take_settings *s = &o->take;

@@ -311,10 +311,9 @@ static const struct option_row rows[] = {
      "output file for the merged samples (default: standard output)"},
 };
 
-static enum status run(void *options, int *exit_code, struct arena *arena, struct error *err)
+COMMAND_RUN(run)
 {
     const struct options *o = options;
-    (void)exit_code;
     struct samples *documents = TAKE(arena, o->paths.count, struct samples), merged;
     struct source *sources = TAKE(arena, o->paths.count, struct source);
     TRY(file_check_place(o->output, err));

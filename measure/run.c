@@ -174,7 +174,7 @@ static enum status run_on(struct running *r, const struct options *o, int *exit_
     return carry_out(r, o, exit_code, err);
 }
 
-static enum status run(void *options, int *exit_code, struct arena *arena, struct error *err)
+COMMAND_RUN(run)
 {
     const struct options *o = options;
     struct running r = {.arena = arena};

@@ -101,6 +101,11 @@ struct command {
 #define SHARES(options, type, member) .shared[0] = {&options, offsetof(type, member)}
 #define SHARES_ALSO(options, type, member) .shared[1] = {&options, offsetof(type, member)}
 #define OPT(member) offsetof(struct options, member) // for a file with one such struct
+// The head of what a command runs.
+#define COMMAND_RUN(name)                                                                          \
+    static enum status name(                                                                       \
+        void *options __attribute__((unused)), int *exit_code __attribute__((unused)),             \
+        struct arena *arena __attribute__((unused)), struct error *err __attribute__((unused)))
 #define COMMAND_KINDS(of) .kinds = of, .kind_count = ARRAY_LENGTH(of)
 
 struct command_line {

@@ -200,7 +200,7 @@ static const struct option_row rows[] = {
     {"GROUP", OPTION_TEXT, OPT(words), .many = WORDS_MAX},
 };
 
-static enum status run_all(void *options, int *exit_code, struct arena *arena, struct error *err)
+COMMAND_RUN(run_all)
 {
     const struct options *s = options;
     return assembly_run(&s->common, run, options, exit_code, arena, err);

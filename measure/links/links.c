@@ -152,7 +152,7 @@ static const struct option_row rows[] = {
      1e6},
 };
 
-static enum status run_all(void *options, int *exit_code, struct arena *arena, struct error *err)
+COMMAND_RUN(run_all)
 {
     const struct options *s = options;
     return assembly_run(&s->common, run, options, exit_code, arena, err);

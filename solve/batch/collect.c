@@ -58,7 +58,7 @@ static const struct option_row collect_rows[] = {
      "KEY,KEY,... (default: all in CSV, otherwise those that differ or have content)"},
 };
 
-static enum status collect(void *options, int *exit_code, struct arena *arena, struct error *err)
+COMMAND_RUN(collect)
 {
     static void (*const write[])(struct text * out, const struct batch_table *t, const int *columns,
                                  int count) = {table_csv, table_tex, table_page};
@@ -67,7 +67,6 @@ static enum status collect(void *options, int *exit_code, struct arena *arena, s
     struct batch b;
     struct batch_table t;
     struct text out;
-    (void)exit_code;
     TRY(fill(&t, &b, a, arena, err));
     t.to = a->to;
     TRY(choose_columns(&t, a, format, &columns, &count, err));
@@ -92,14 +91,13 @@ static const struct option_row plot_rows[] = {
     {"-o", OPTION_TEXT, OPT(to), "output file, .svg (default: standard output)"},
 };
 
-static enum status plot(void *options, int *exit_code, struct arena *arena, struct error *err)
+COMMAND_RUN(plot)
 {
     const struct options *a = options;
     struct batch b;
     struct batch_table t;
     struct text svg;
     const char *lacking;
-    (void)exit_code;
     TRY(fill(&t, &b, a, arena, err));
     if (!table_plot(&svg, &t, (enum plot)a->plot, &lacking))
         return fail(err, BAD_INPUT, "%s: expected %s, found none", a->folder, lacking);

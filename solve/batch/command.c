@@ -51,7 +51,7 @@ static const struct option_row run_rows[] = {
 };
 #undef AT
 
-static enum status run(void *options, int *exit_code, struct arena *arena, struct error *err)
+COMMAND_RUN(run)
 {
     struct run_options *o = options;
     struct batch b = {.folder = o->out};
@@ -115,7 +115,7 @@ static const struct option_row one_rows[] = {
 };
 #undef AT
 
-static enum status one(void *options, int *exit_code, struct arena *arena, struct error *err)
+COMMAND_RUN(one)
 {
     const struct one_options *o = options;
     const char *id = o->id;
@@ -161,13 +161,11 @@ static const struct option_row status_rows[] = {
     {"FOLDER", OPTION_PATH, AT(folder), .low = 1},
 };
 
-static enum status tell_status(void *options, int *exit_code, struct arena *arena,
-                               struct error *err)
+COMMAND_RUN(tell_status)
 {
     const struct folder_options *o = options;
     struct batch b;
     int counts[STATE_FAILED + 1] = {0};
-    (void)exit_code;
     TRY(batch_load(&b, o->folder, arena, err));
     const char *const *varying = batch_varying(&b, arena);
     for (int i = 0; i < b.count; i++) {
@@ -197,11 +195,10 @@ static const struct option_row lines_rows[] = {
     {"-o", OPTION_TEXT, AT(folder), "folder for the results, created if missing"},
 };
 
-static enum status tell_lines(void *options, int *exit_code, struct arena *arena, struct error *err)
+COMMAND_RUN(tell_lines)
 {
     const struct folder_options *o = options;
     struct batch b = {.folder = o->folder};
-    (void)exit_code;
     TRY(batch_read(&b, o->manifest, arena, err));
     TRY(batch_save(&b, arena, err));
     for (int i = 0; i < b.count; i++)

@@ -459,7 +459,7 @@ static const struct option_row rows[] = {
     MEMORY_ROW(AT(memory_mib), "48"),
 };
 
-static enum status run(void *options, int *exit_code, struct arena *arena, struct error *err)
+COMMAND_RUN(run)
 {
     struct check_request *r = options;
     bool proven = false;

@@ -166,12 +166,11 @@ static enum status compare(const struct options *r, const char **text, size_t *l
     return report_compare(items, count, (enum compare_format)r->format, text, length, arena, err);
 }
 
-static enum status run(void *options, int *exit_code, struct arena *arena, struct error *err)
+COMMAND_RUN(run)
 {
     const struct options *r = options;
     const char *text;
     size_t length;
-    (void)exit_code;
     TRY(compare(r, &text, &length, arena, err));
     return file_write(r->to, text, length, err);
 }

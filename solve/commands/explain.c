@@ -139,7 +139,7 @@ static enum status explain_carried(const struct options *o, struct arena *arena,
     return file_write("-", text, length, err);
 }
 
-static enum status run(void *options, int *exit_code, struct arena *arena, struct error *err)
+COMMAND_RUN(run)
 {
     struct options *o = options;
     struct explained *x = TAKE(arena, 1, struct explained);

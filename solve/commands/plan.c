@@ -276,7 +276,7 @@ enum status plan_one(const struct plan_options *options, int *exit_code, struct 
     return OK;
 }
 
-static enum status run(void *options, int *exit_code, struct arena *arena, struct error *err)
+COMMAND_RUN(run)
 {
     const struct plan_options *r = options;
     bool one = r->framework != FRAMEWORK_ANY && r->framework != PLAN_FOR_ALL;

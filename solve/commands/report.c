@@ -397,7 +397,7 @@ static enum status write_folder(const struct plan *plan, const struct problem *p
                       err);
 }
 
-static enum status run(void *options, int *exit_code, struct arena *arena, struct error *err)
+COMMAND_RUN(run)
 {
     struct options *o = options;
     struct plan plan;

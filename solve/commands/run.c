@@ -287,7 +287,7 @@ static void tell_error_output(void *argument, const char *line)
     fprintf(stderr, "%s\n", line);
 }
 
-static enum status run(void *options, int *exit_code, struct arena *arena, struct error *err)
+COMMAND_RUN(run)
 {
     static const int numbers[] = {SIGINT, SIGTERM};
     const struct carry_listener to = {&signals, tell_error_output, NULL};

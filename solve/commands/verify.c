@@ -277,7 +277,7 @@ static const struct option_row rows[] = {
     MEMORY_ROW(OPT(memory_mib), "1024"),
 };
 
-static enum status run(void *options, int *exit_code, struct arena *arena, struct error *err)
+COMMAND_RUN(run)
 {
     const struct options *o = options;
     struct verify_request r = {.problem_path = o->problem, .certificate = o->certificate};

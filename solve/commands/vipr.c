@@ -107,7 +107,7 @@ static const struct option_row rows[] = {
      1, 1e7},
 };
 
-static enum status run(void *options, int *exit_code, struct arena *arena, struct error *err)
+COMMAND_RUN(run)
 {
     const struct options *r = options;
     struct check_text certificate, priced_text;
@@ -117,7 +117,6 @@ static enum status run(void *options, int *exit_code, struct arena *arena, struc
     struct vipr_result made;
     double begin_s = clock_s();
     const char *path;
-    (void)exit_code;
     TRY(file_check_place(r->out, err));
     memory_limit((size_t)MEMORY_BASE_MIB << 20);
     TRY(read_text(&certificate, r->certificate, arena, err));

@@ -323,7 +323,7 @@ static const struct option_row rows[] = {
     {"--force", OPTION_FLAG, AT(force), "overwrite documents whose content differs"},
 };
 
-static enum status run(void *options, int *exit_code, struct arena *arena, struct error *err)
+COMMAND_RUN(run)
 {
     struct offers_options *r = options;
     const struct offer *best = NULL;
