@@ -208,7 +208,7 @@ static enum status read_profiles(struct layers_import *in, const struct json *ro
         FIELD_NAME("unit", OPTIONAL, &unit, unit_names),
         FIELD_OBJECT("profiles", OPTIONAL, &profiles),
     };
-    TRY(json_fields(root, fields, ARRAY_LENGTH(fields), JSON_LENIENT, arena, err));
+    TRY(json_lenient(root, fields, ARRAY_LENGTH(fields), arena, err));
     in->unit = unit_seconds[unit];
     in->times = TAKE(arena, TIMES_MAX, struct layer_time);
     TRY(choose(json_is_present(&profiles) ? &profiles : root, r->model, "--model", model, &gpus,

@@ -30,7 +30,7 @@ static enum status find_table(const struct json *root, int *table, struct json *
     struct json recv = {0}, send = {0};
     struct json_field fields[] = {FIELD_OBJECT("0", OPTIONAL, &recv),
                                   FIELD_OBJECT("1", OPTIONAL, &send)};
-    TRY(json_fields(root, fields, ARRAY_LENGTH(fields), JSON_LENIENT, arena, err));
+    TRY(json_lenient(root, fields, ARRAY_LENGTH(fields), arena, err));
     bool two = json_is_present(&recv) || json_is_present(&send);
     if (!two && *table != TABLE_ONLY)
         return json_refuse(root, err,
@@ -225,7 +225,7 @@ static enum status take_json(struct cluster *c, const struct matrix_request *r, 
     TRY(find_table(&root, &chosen, &table, arena, err));
     struct json_field fields[] = {FIELD_ARRAY("gpus", REQUIRED, &gpus),
                                   FIELD_ARRAY("bandwidth", REQUIRED, &rows)};
-    TRY(json_fields(&table, fields, ARRAY_LENGTH(fields), JSON_LENIENT, arena, err));
+    TRY(json_lenient(&table, fields, ARRAY_LENGTH(fields), arena, err));
     TRY(read_names(&gpus, &names, &count, arena, err));
     begin_links(&c->places, names, count, arena);
     struct links links = links_of(c, r, chosen);

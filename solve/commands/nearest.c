@@ -269,15 +269,6 @@ static const char *modes_text(const struct plan *plan, struct arena *arena)
     return text.text;
 }
 
-static const char *layers_text(const struct plan *plan, struct arena *arena)
-{
-    struct text text;
-    text_begin(&text, arena);
-    for (int s = 0; s < plan->stage_count; s++)
-        text_put(&text, "%s%d", s ? " " : "", plan->stages[s].layer_count);
-    return text.text;
-}
-
 static int compressed_stages(const struct plan *plan)
 {
     int count = 0;
@@ -308,7 +299,8 @@ static void tell_nearest(const struct search *s, const struct plan *now, const s
             plan_claim_words(now, s->arena), (double)was->iteration_ns / 1e9, more);
     tell_layouts(&was->layout, &now->layout, &comma, s->arena);
     tell_change("recomputation", modes_text(was, s->arena), modes_text(now, s->arena), &comma);
-    tell_change("layers", layers_text(was, s->arena), layers_text(now, s->arena), &comma);
+    tell_change("layers", export_layers(was, " ", s->arena), export_layers(now, " ", s->arena),
+                &comma);
     tell_count("stages with compression", compressed_stages(was), compressed_stages(now), &comma,
                s->arena);
     tell_count("stages with parts in tiers", tiered_stages(was), tiered_stages(now), &comma,

@@ -194,7 +194,7 @@ static void print_verdict(struct text *out, const struct layouts *l)
         100 * l->gap_asked);
 }
 
-static const char *seconds_of(int64_t ns, struct arena *arena)
+const char *report_seconds(int64_t ns, struct arena *arena)
 {
     return ns > 0 ? arena_print(arena, "%.6f", (double)ns / 1e9) : "-";
 }
@@ -203,10 +203,10 @@ static void print_line(struct text *out, const struct layouts *l, const struct r
 {
     enum layout_fate fate = layouts_fate(l, line->number);
     struct arena_mark mark = arena_set_mark(out->arena);
-    const char *time = seconds_of(line->work ? line->work->iteration_ns : 0, out->arena);
+    const char *time = report_seconds(line->work ? line->work->iteration_ns : 0, out->arena);
     const char *bound = fate == FATE_MEMORY     ? arena_print(out->arena, "+%.3f GB",
                                                               (double)l->value[line->number] / 1e9)
-                        : report_has_time(fate) ? seconds_of(l->value[line->number], out->arena)
+                        : report_has_time(fate) ? report_seconds(l->value[line->number], out->arena)
                                                 : "-";
     char text[64];
     snprintf(text, sizeof text, "%9" PRId64 " %-10s %14s %14s ", line->number,

@@ -201,7 +201,8 @@ struct report_layout {
 };
 struct report_layout *report_layouts_sorted(const struct layouts *l, bool planned_first,
                                             int64_t *count, struct arena *arena);
-bool report_has_time(enum layout_fate fate); // its value is a bound in ns
+bool report_has_time(enum layout_fate fate);                 // its value is a bound in ns
+const char *report_seconds(int64_t ns, struct arena *arena); // "-": none
 
 // "t2 c1 p4 d8 e8 b1 1f1b zero 1"
 const char *report_layout_words(const struct layout *l, struct arena *arena);

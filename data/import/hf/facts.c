@@ -12,7 +12,7 @@ static enum status number(const struct hf_model *x, const struct json *object,
         double value = -1;
         if (object == x->root) hf_asks(x, keys[0]);
         struct json_field fields[] = {FIELD_NUMBER(keys[0], OPTIONAL, &value, 0, 1e15)};
-        TRY(json_fields(object, fields, 1, JSON_LENIENT, x->arena, err));
+        TRY(json_lenient(object, fields, 1, x->arena, err));
         if (value < 0) continue;
         *to = value;
         return OK;
@@ -82,7 +82,7 @@ static enum status read_rotary(struct hf_model *x, const struct json *object, st
     TRY(number(x, object, shares, &s->rotary_share, err));
     if (object != x->root) TRY(read_scaling(x, object, err));
     if (object == x->root) hf_asks(x, "rope_scaling"), hf_asks(x, "rope_parameters");
-    TRY(json_fields(object, fields, ARRAY_LENGTH(fields), JSON_LENIENT, x->arena, err));
+    TRY(json_lenient(object, fields, ARRAY_LENGTH(fields), x->arena, err));
     for (size_t i = 0; i < ARRAY_LENGTH(parts); i++)
         if (json_is_present(&parts[i])) TRY(read_rotary(x, &parts[i], err));
     return OK;

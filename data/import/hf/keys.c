@@ -16,15 +16,14 @@ bool hf_is_list(const struct hf_model *x, const char *key)
     struct json array = {0};
     struct error ignored = {OK, ""};
     struct json_field fields[] = {FIELD_ARRAY(key, OPTIONAL, &array)};
-    return json_fields(x->root, fields, 1, JSON_LENIENT, x->arena, &ignored) == OK &&
-           json_is_present(&array);
+    return json_lenient(x->root, fields, 1, x->arena, &ignored) == OK && json_is_present(&array);
 }
 
 enum status hf_fields(const struct hf_model *x, const struct json_field *fields, size_t count,
                       struct error *err)
 {
     for (size_t i = 0; i < count; i++) hf_asks(x, fields[i].key);
-    return json_fields(x->root, fields, count, JSON_LENIENT, x->arena, err);
+    return json_lenient(x->root, fields, count, x->arena, err);
 }
 
 enum status hf_count(const struct hf_model *x, const char *key, int64_t *to, struct error *err)

@@ -12,8 +12,8 @@ static enum status read_part(const struct hf_model *x, const struct json *block,
     struct json_field fields[] = {FIELD_BOOL("no_op", OPTIONAL, absent),
                                   FIELD_BOOL("replace_with_linear", OPTIONAL, &linear),
                                   FIELD_NUMBER(number, OPTIONAL, value, 0, HF_SIZE_MAX)};
-    TRY(json_fields(block, parts, 1, JSON_LENIENT, x->arena, err));
-    TRY(json_fields(&part, fields, ARRAY_LENGTH(fields), JSON_LENIENT, x->arena, err));
+    TRY(json_lenient(block, parts, 1, x->arena, err));
+    TRY(json_lenient(&part, fields, ARRAY_LENGTH(fields), x->arena, err));
     if (linear)
         return json_refuse(&part, err,
                            "key \"replace_with_linear\": a part that is one matrix is not read");

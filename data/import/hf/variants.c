@@ -373,7 +373,7 @@ enum status hf_arrange_kimi_linear(struct hf_model *x, struct error *err)
     TRY(HF_FIELDS(x, parts, err));
     TRY(hf_arrange_linear(x, 4, err));
     if (hf_has(x, "layer_types")) return gate_latent(x, err);
-    if (json_is_present(&part)) TRY(json_fields(&part, lists, 1, JSON_LENIENT, x->arena, err));
+    if (json_is_present(&part)) TRY(json_lenient(&part, lists, 1, x->arena, err));
     if (json_is_present(&list))
         TRY(json_counts(&list, 1, (double)x->layer_count, &full, &count, x->arena, err));
     for (int64_t i = 0; i < x->layer_count; i++)

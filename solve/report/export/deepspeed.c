@@ -23,12 +23,12 @@ static void set_zero(struct run *r)
     if (l->offload_optimizer && l->zero) r->offload = "cpu", r->pinned = true;
 }
 
-static const char *layers_text(const struct plan *plan, struct arena *arena)
+const char *export_layers(const struct plan *plan, const char *between, struct arena *arena)
 {
     struct text text;
     text_begin(&text, arena);
     for (int s = 0; s < plan->stage_count; s++)
-        text_put(&text, "%s%d", s ? ", " : "", plan->stages[s].layer_count);
+        text_put(&text, "%s%d", s ? between : "", plan->stages[s].layer_count);
     return text.text;
 }
 
@@ -73,7 +73,7 @@ static void note_code(struct export *e, int mode)
                      "%d stages of %s layers: PipelineModule(num_stages=%d, partition_method=...) "
                      "of the model's code cuts it, evenly by layers or parameters; other bounds "
                      "need a partition of your own",
-                     plan->stage_count, layers_text(plan, arena), l->pipeline)},
+                     plan->stage_count, export_layers(plan, ", ", arena), l->pipeline)},
         {mode != RECOMPUTE_NONE,
          arena_print(arena,
                      "%s recomputation: %s of the model's code, where it is full; DeepSpeed has no "

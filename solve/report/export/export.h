@@ -37,3 +37,5 @@ export_function report_axonn;
 // or Megatron-LM's flags, one for each rank of the pipeline.
 bool export_recomputes(const struct plan *plan, const struct problem *problem,
                        enum framework framework, struct arena *arena);
+// Layers of each stage, with this text between them.
+const char *export_layers(const struct plan *plan, const char *between, struct arena *arena);

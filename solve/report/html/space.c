@@ -14,11 +14,6 @@ static const char *count_of(int64_t count, int64_t nothing, struct arena *arena)
 
 static const char *yes(bool is) { return is ? "yes" : "-"; }
 
-static const char *seconds_of(int64_t ns, struct arena *arena)
-{
-    return ns > 0 ? arena_print(arena, "%.6f", (double)ns / 1e9) : "-";
-}
-
 static void put_degrees(struct report_table *t, const struct layout *x)
 {
     struct arena *arena = t->arena;
@@ -52,12 +47,12 @@ static void put_line(struct report_table *t, const struct layouts *l,
     report_cell(t, arena_print(arena, "%" PRId64, line->number));
     report_cell(t, arena_print(arena, "%s%s", layout_fate_names[fate],
                                line->number == l->chosen ? ", chosen" : ""));
-    report_cell(t, seconds_of(ns, arena));
+    report_cell(t, report_seconds(ns, arena));
     report_cell(t, ns > 0 && l->iteration_ns > 0
                        ? arena_print(arena, "%+.2f %%",
                                      100 * (double)(ns - l->iteration_ns) / (double)l->iteration_ns)
                        : "-");
-    report_cell(t, seconds_of(report_has_time(fate) ? value : 0, arena));
+    report_cell(t, report_seconds(report_has_time(fate) ? value : 0, arena));
     report_cell(t, fate == FATE_MEMORY ? report_gigabytes(value, arena) : "-");
     put_degrees(t, &line->layout);
 }
