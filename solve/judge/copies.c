@@ -2,6 +2,7 @@
 // there is derived again from what it is a copy of. One that is missing states nothing.
 #include <string.h>
 
+#include "data/base/file.h"
 #include "solve/judge/internal.h"
 
 struct copies {
@@ -38,12 +39,6 @@ static enum status same_text(struct copies *c, const struct json *object, int st
 }
 
 // ---- seconds of nanoseconds, and totals of bytes, wherever they are
-
-static bool ends_with(const char *key, const char *end)
-{
-    size_t length = strlen(key), n = strlen(end);
-    return length > n && !strcmp(key + length - n, end);
-}
 
 // A number, or an object of numbers: their sum. 0 where it is missing.
 static enum status sum_of(const struct copies *c, const struct json *object, const char *key,
@@ -83,7 +78,7 @@ static enum status copy_total(struct copies *c, const struct json *object, int s
     double total = 0;
     for (int i = 0; i < count; i++) {
         double part;
-        if (!ends_with(keys[i], "_bytes") || !strcmp(keys[i], "total_bytes")) continue;
+        if (!path_ends_with(keys[i], "_bytes") || !strcmp(keys[i], "total_bytes")) continue;
         TRY(sum_of(c, object, keys[i], &part, err));
         total += part;
     }
@@ -100,7 +95,7 @@ static enum status copies_in(struct copies *c, const struct json *object, int st
     int count;
     TRY(json_members(object, &keys, &values, &count, c->arena, err));
     for (int i = 0; i < count; i++) {
-        if (ends_with(keys[i], "_s")) TRY(copy_seconds(c, object, stage, keys[i], err));
+        if (path_ends_with(keys[i], "_s")) TRY(copy_seconds(c, object, stage, keys[i], err));
         if (!strcmp(keys[i], "total_bytes")) TRY(copy_total(c, object, stage, keys, count, err));
         if (json_expect(&values[i], JSON_OBJECT, &ignored) == OK)
             TRY(copies_in(c, &values[i], stage, err));
