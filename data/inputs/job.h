@@ -484,7 +484,8 @@ static inline int job_tier_ways(const struct job *j) { return 1 + j->tier_option
 // Where it has each part, all state if the layout offloads it; a compression with it, as an option.
 struct tier_option job_tiering(const struct job *j, int way);
 struct compression_option job_option(const struct job *j, struct compression_option of, int way);
-bool job_swaps(const struct job *j); // some way has activations in a tier
+bool job_swaps(const struct job *j);                       // some way has activations in a tier
+bool job_offers(const struct job *j, enum recompute mode); // stated, or by a tier option
 // Per replica: global_batch / (data x micro_batch), or more of one replica if they may differ.
 int job_micro_batches(const struct job *j);
 int64_t job_micro_batches_together(const struct job *j); // of all replicas

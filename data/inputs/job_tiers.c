@@ -118,6 +118,11 @@ bool job_swaps(const struct job *j)
     return some;
 }
 
+bool job_offers(const struct job *j, enum recompute mode)
+{
+    return mode == RECOMPUTE_NONE || (mode == RECOMPUTE_SWAP ? job_swaps(j) : j->recompute[mode]);
+}
+
 // What a graph in which transfers run under other passes is made for; NULL: the job is so.
 static const char *across_wants(const struct job *j)
 {

@@ -361,8 +361,7 @@ static enum status price_all(struct pricing *x, struct priced *priced,
             struct kept_layer);
     priced->devices_per_stage = (int64_t)x->D;
     for (int mode = 0; mode < RECOMPUTE_COUNT; mode++)
-        priced->recompute[mode] = mode == RECOMPUTE_NONE || job->recompute[mode];
-    priced->recompute[RECOMPUTE_SWAP] = job_swaps(job);
+        priced->recompute[mode] = job_offers(job, (enum recompute)mode);
     if (schedule_splits_backward(job->layout.schedule) || priced->slice_count > 1)
         priced->recompute[RECOMPUTE_SWAP] = false;
     copy_options(&priced->boundary_options, &priced->boundary_option_count, job->boundary_options,

@@ -184,8 +184,7 @@ static void audit_recompute(struct audit *h, int stage)
         h->sound[stage] = false;
         return;
     }
-    bool swaps = x->recompute == RECOMPUTE_SWAP && job_swaps(&h->problem->job);
-    if (x->recompute != RECOMPUTE_NONE && !swaps && !h->problem->job.recompute[x->recompute])
+    if (!job_offers(&h->problem->job, x->recompute))
         REJECT(h, "recompute", stage, "mode '%s' is not among those the job allows",
                recompute_names[x->recompute]);
     if (x->recomputed_layers && x->recompute != RECOMPUTE_FIRST_LAYERS &&

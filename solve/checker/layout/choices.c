@@ -117,17 +117,24 @@ static enum status try_choice(struct visit *v, const struct check_choice *x, int
     return *fits ? keep(v, to) : OK;
 }
 
-struct swap_visit {
-    struct visit *v;
-    int first;
-};
-
-static enum status try_swap(void *of, const struct check_choice *x, bool *fits)
+// Settled: where a choice fits, none that recomputes or swaps more is better.
+static enum status try_swaps(struct visit *v, struct check_choice x, int first, int recomputable,
+                             bool settled)
 {
-    struct swap_visit *s = of;
-    // A swapped stage is walked layer by layer.
-    TRY(check_spend(s->v->c->p, s->v->c->work, (uint64_t)x->layers * 8));
-    return try_choice(s->v, x, s->first, fits);
+    const struct check_problem *p = v->c->p;
+    x.mode = MODE_SWAP;
+    for (x.swapped = 1; x.swapped <= recomputable; x.swapped++) {
+        int left = recomputable - x.swapped;
+        bool fits = false;
+        for (x.recomputed = 0; x.recomputed <= left && !(fits && settled); x.recomputed++) {
+            if (!check_recomputes_behind(p, x.recomputed, left)) continue;
+            // A swapped stage is walked layer by layer.
+            TRY(check_spend(p, v->c->work, (uint64_t)x.layers * 8));
+            TRY(try_choice(v, &x, first, &fits));
+            if (fits && settled && x.recomputed == 0) return OK;
+        }
+    }
+    return OK;
 }
 
 static enum status try_setting(struct visit *v, struct check_choice x, int first, int recomputable)
@@ -140,7 +147,6 @@ static enum status try_setting(struct visit *v, struct check_choice x, int first
 static enum status try_modes(struct visit *v, struct check_choice x, int first, int recomputable)
 {
     const struct check_problem *p = v->c->p;
-    struct swap_visit swaps = {v, first};
     bool kept = false, fits;
     if (p->layout.value[KEY_RECOMPUTE]) return try_setting(v, x, first, recomputable);
     for (x.mode = MODE_NONE; x.mode < MODES; x.mode++) {
@@ -156,8 +162,8 @@ static enum status try_modes(struct visit *v, struct check_choice x, int first, 
         TRY(try_choice(v, &x, first, &fits));
     if (!p->modes[MODE_SWAP] || check_swap(&p->runs[0], x.gradient, false)[x.group] < 0) return OK;
     // Everything in the device's memory and nothing hidden by waiting: no choice is better.
-    if (kept && p->turns == 1 && !p->overlapped && check_full_keeps_less(p)) return OK;
-    return check_each_swap(p, &x, recomputable, try_swap, &swaps);
+    bool settled = p->turns == 1 && !p->overlapped && check_full_keeps_less(p);
+    return kept && settled ? OK : try_swaps(v, x, first, recomputable, settled);
 }
 
 static enum status try_span(struct visit *v, int first, int count)

@@ -116,10 +116,8 @@ bool check_counts_layers(const struct check_problem *p, const struct check_choic
 void check_time_swaps(const struct check_problem *p, int first, struct check_choice *c);
 // Whether full recomputation of a layer never keeps more of it than mode none does.
 bool check_full_keeps_less(const struct check_problem *p);
-// Enumerates the ways to swap: calls try for each; *fits reports whether it is valid.
-enum status check_each_swap(const struct check_problem *p, struct check_choice *c, int recomputable,
-                            enum status (*try)(void *of, const struct check_choice *c, bool *fits),
-                            void *of);
+// Whether a stage may recompute so many of the layers left behind those that it swaps.
+bool check_recomputes_behind(const struct check_problem *p, int recomputed, int left);
 
 // Those that fit where the rank's other stages need nothing; then those that fit with the least
 // that these need.

@@ -3,6 +3,12 @@
 #include "data/base/least.h"
 #include "solve/checker/layout/choices.h"
 
+bool check_recomputes_behind(const struct check_problem *p, int recomputed, int left)
+{
+    return recomputed == 0 || p->modes[MODE_FIRST_LAYERS] ||
+           (p->modes[MODE_FULL] && recomputed == left);
+}
+
 bool check_counts_layers(const struct check_problem *p, const struct check_choice *c, int first)
 {
     int most = check_recomputable(p, first, c->layers);
@@ -12,9 +18,8 @@ bool check_counts_layers(const struct check_problem *p, const struct check_choic
         return !c->swapped && c->recomputed >= 1 && c->recomputed <= most;
     if (c->mode != MODE_SWAP) return !c->swapped && !c->recomputed;
     int left = most - c->swapped;
-    if (c->swapped < 1 || left < 0 || c->recomputed > left) return false;
-    return c->recomputed == 0 || p->modes[MODE_FIRST_LAYERS] ||
-           (p->modes[MODE_FULL] && c->recomputed == left);
+    return c->swapped >= 1 && c->recomputed <= left &&
+           check_recomputes_behind(p, c->recomputed, left);
 }
 
 // A stage's layer in a choice that swaps.
@@ -113,25 +118,4 @@ bool check_full_keeps_less(const struct check_problem *p)
         if (p->runs[r].recomputable && p->runs[r].stash[MODE_FULL] > p->runs[r].stash[MODE_NONE])
             return false;
     return true;
-}
-
-enum status check_each_swap(const struct check_problem *p, struct check_choice *c, int recomputable,
-                            enum status (*try)(void *of, const struct check_choice *c, bool *fits),
-                            void *of)
-{
-    bool settles = p->turns == 1 && !p->overlapped && check_full_keeps_less(p), fits;
-    c->mode = MODE_SWAP;
-    for (c->swapped = 1; c->swapped <= recomputable; c->swapped++) {
-        int left = recomputable - c->swapped;
-        for (c->recomputed = 0; c->recomputed <= left; c->recomputed++) {
-            bool known = c->recomputed == 0 || p->modes[MODE_FIRST_LAYERS] ||
-                         (p->modes[MODE_FULL] && c->recomputed == left);
-            if (!known) continue;
-            TRY(try(of, c, &fits));
-            if (!fits || !settles) continue;
-            if (c->recomputed == 0) return OK;
-            break;
-        }
-    }
-    return OK;
 }

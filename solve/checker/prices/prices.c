@@ -455,8 +455,7 @@ enum status space_pricer_open(struct check_pricer *to, const struct problem *pro
     x->price_audit = price_audit_of(&x->one);
     x->price_audit.doubts = &x->doubts;
     for (int mode = 0; mode < MODES; mode++)
-        p->modes[mode] = mode == MODE_NONE || problem->job.recompute[mode];
-    p->modes[MODE_SWAP] = job_swaps(&problem->job);
+        p->modes[mode] = job_offers(&problem->job, (enum recompute)mode);
     check_read_options(p, &problem->job, arena);
     p->group_count = groups;
     p->tiers = cluster_tiers(&problem->cluster, &p->tier_count, arena);

@@ -287,8 +287,7 @@ void space_read(struct check_space *to, const struct problem *p, struct arena *a
     to->objective =
         (enum check_objective)kind_named(objective_names[p->job.objective], check_objective_names);
     for (int mode = 0; mode < MODES; mode++)
-        to->modes[mode] = mode == MODE_NONE || p->job.recompute[mode];
-    to->modes[MODE_SWAP] = job_swaps(&p->job);
+        to->modes[mode] = job_offers(&p->job, (enum recompute)mode);
     read_limits(to, p);
     if (p->cluster.places.node_count) to->of_nodes = p;
     to->context_kind = (enum check_context)kind_named(context_kind_names[p->job.context_kind],
