@@ -99,12 +99,12 @@ struct search {
 
 // ---- the constants in the costs
 
-// A number that is not stated, and is not 0 then, has the least value that it may have: a factor
-// of 1.
+// A number that is not stated stays so, but for memory's factor, which is 1 then.
 static void note_start(struct estimate *e, const struct cost_key *key, void *context)
 {
     struct starts *s = context;
-    if (s->count < STARTS_MAX) s->values[s->count++] = fmax(e->value, key->low);
+    double least = key->sense == COST_BYTES ? key->low : 0;
+    if (s->count < STARTS_MAX) s->values[s->count++] = fmax(e->value, least);
 }
 
 // What a constant does to its numbers: it scales all by one factor, so that their ratios (of GPUs,
@@ -117,8 +117,9 @@ struct scaling {
 static void put_value(struct estimate *e, const struct cost_key *key, void *context)
 {
     struct scaling *s = context;
-    if (s->starts->at < s->starts->count)
-        e->value = fmin(fmax(s->starts->values[s->starts->at++] * s->factor, key->low), key->high);
+    if (s->starts->at == s->starts->count) return;
+    double start = s->starts->values[s->starts->at++];
+    if (start > 0) e->value = fmin(fmax(start * s->factor, key->low), key->high);
 }
 
 // Within the range of a document.

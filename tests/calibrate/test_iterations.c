@@ -90,6 +90,10 @@ TEST(planted_constants_come_back)
     write_rows("gemm=1.8e14,attention=0.9e14", 0, 1, arena);
     CHECK_OK(fit_rows(&fit, "gemm+attention", "gemm=1e14,attention=5e13", "", arena, &err));
     assert_true(fit.keys.count == 1 && fabs(fit.constants[0].value / 1.8e14 - 1) < 1e-4);
+    // A number that the costs do not state stays so.
+    write_rows("gemm=1.8e14", 0, 1, arena);
+    CHECK_OK(fit_rows(&fit, "gemm+data_gradient_flop_per_s", "gemm=1e14", "", arena, &err));
+    assert_true(fabs(fit.constants[0].value / 1.8e14 - 1) < 1e-4);
 }
 
 // Over many noisy tables a 95 % interval holds the planted value most of the time, and is not wide

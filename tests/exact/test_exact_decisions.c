@@ -395,8 +395,9 @@ TEST(each_decision_is_exact)
         bool any = d->draw == draw_least_energy; // those without a plan, too
         assert_true(seen.feasible <= problem_count &&
                     seen.feasible >= (any ? problem_count / 4 : problem_count));
-        // the least energy of a tight limit is often one plan without tiers
-        assert_true(seen.taken > problem_count / 20 || (any && problem_count < 50));
+        // the least energy of a tight limit is often one plan without tiers, or without a swap
+        bool rare = any || d->draw == draw_swap_energy;
+        assert_true(seen.taken > problem_count / 20 || (rare && problem_count < 50));
     }
     if (!known) fail_msg("no decision is called \"%s\"", only);
 }

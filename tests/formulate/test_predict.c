@@ -274,7 +274,7 @@ struct draw {
 static void draw_estimate(struct estimate *e, const struct cost_key *key, void *context)
 {
     const struct draw *d = context;
-    if (key->group != d->group || key->sense == COST_BYTES) return;
+    if (key->group != d->group || key->sense == COST_BYTES || !estimate_is_stated(e)) return;
     bool up = (d->share > 0) == (key->sense == COST_TIME);
     e->value += fabs(d->share) * ((up ? e->high : e->low) - e->value);
     e->value = fmin(fmax(e->value, key->low), key->high);

@@ -331,6 +331,7 @@ TEST(states_and_activations_of_llama)
 static void widen(struct estimate *e, const struct cost_key *key, void *context)
 {
     (void)context;
+    if (!estimate_is_stated(e)) return;
     e->low = fmax(key->low, 0.75 * e->value), e->high = fmin(key->high, 1.3 * e->value);
 }
 
