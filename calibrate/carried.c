@@ -2,6 +2,7 @@
 // plan's time with these costs, against its iterations, gives the trainer's factor.
 #include "calibrate/calibrate.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,6 +2,7 @@
 // attention, one set of elementwise parts. docs/FORMULAS.md section 12.
 #include "calibrate/calibrate.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

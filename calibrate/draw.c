@@ -2,6 +2,8 @@
 // the vertical axis. Faint lines are decades.
 #include "calibrate/calibrate.h"
 
+#include <math.h>
+
 #include "data/text/svg.h"
 
 enum {

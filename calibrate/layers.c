@@ -7,6 +7,7 @@
 // may be off.
 #include "calibrate/calibrate.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "data/numbers/intervals.h"

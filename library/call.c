@@ -3,6 +3,7 @@
 #include "library/internal.h"
 
 #include <locale.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,8 @@
 // plumbline-measure compute: kernels and whole layers of a model on one device. compress: times of
 // compression and decompression by size, and by rank, share kept and bits.
 
+#include <stdio.h>
+
 #include "measure/commands.h"
 #include "measure/sampling/cells.h"
 #include "measure/take.h"

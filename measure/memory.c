@@ -1,6 +1,8 @@
 // plumbline-measure memory: copies on the device over a range of sizes, transfers from and to the
 // host if the device has its own memory, and the bytes that a process takes before any tensor.
 
+#include <stdio.h>
+
 #include "data/base/shipped.h"
 #include "data/text/shell.h"
 #include "measure/commands.h"

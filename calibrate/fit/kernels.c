@@ -3,6 +3,7 @@
 #include "calibrate/fit/fit.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #define PLAIN {LINE_THROUGH_ZERO, LINE_WITH_OVERHEAD}, 2

@@ -4,6 +4,8 @@
 // numbers comes from fits that each leave out a tenth of the shapes (delete-a-group jackknife).
 #include "calibrate/fit/fit.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "data/numbers/intervals.h"

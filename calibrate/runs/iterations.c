@@ -4,6 +4,7 @@
 // that the model does not explain do not distort the constants.
 #include "calibrate/runs/runs.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

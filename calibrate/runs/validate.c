@@ -2,6 +2,7 @@
 // it, scores by source and metric.
 #include "calibrate/runs/runs.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "data/numbers/intervals.h"

@@ -1,4 +1,5 @@
 // A validation for people and for programs.
+#include <math.h>
 #include <string.h>
 
 #include "calibrate/runs/runs.h"

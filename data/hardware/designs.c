@@ -2,6 +2,7 @@
 #include "data/hardware/designs.h"
 
 #include <assert.h>
+#include <math.h>
 
 #include "data/base/grow.h"
 

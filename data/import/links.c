@@ -3,6 +3,7 @@
 // osu_latency), and CUDA's p2pBandwidthLatencyTest. A file may contain several, each among lines of
 // others. A bandwidth is that of many messages under way, so only of long ones is bytes / bandwidth
 // the time of a message; a latency is one message's time at any size.
+#include <stdio.h>
 #include <string.h>
 
 #include "data/base/grow.h"

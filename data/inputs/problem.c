@@ -2,6 +2,8 @@
 #include "data/inputs/problem.h"
 
 #include <errno.h>
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 

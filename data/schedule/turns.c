@@ -1,6 +1,8 @@
 // The turns of every rank, as its schedule's generator writes them. Checks that each pass occurs
 // once and after what it needs on its own rank, and counts the micro-batches in flight.
 
+#include <assert.h>
+
 #include "data/kinds/schedules.h"
 #include "data/schedule/builder.h"
 

@@ -1,5 +1,6 @@
 // Examples of transformers: a shipped model on a shipped cluster, with the user's layout or a
 // sensible one, and GPT-2 XL on four machines of a calibrated kind.
+#include <math.h>
 #include <string.h>
 
 #include "data/base/least.h"

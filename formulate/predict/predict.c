@@ -4,6 +4,7 @@
 #include "formulate/predict/predict.h"
 
 #include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "data/inputs/figures.h"

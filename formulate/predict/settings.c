@@ -1,4 +1,5 @@
 // What a predictor is told after it was opened: ranges, likenesses, numbers of the costs.
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

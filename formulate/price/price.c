@@ -6,6 +6,7 @@
 #include "formulate/price/price.h"
 
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
 #include "formulate/price/pricing.h"

@@ -1,6 +1,7 @@
 // Powers of ten for the numbers of a written program.
 #include "formulate/program/formulate.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 

@@ -2,6 +2,7 @@
 // plumbline-measure-cuda, the same program with cuda.c in place of this file, which the Makefile
 // builds next to them if it finds CUDA.
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 

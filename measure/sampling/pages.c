@@ -2,6 +2,7 @@
 #include "measure/sampling/host.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>

@@ -1,4 +1,5 @@
 // Drawings of a batch: time and throughput by GPUs, time by price, gaps over time.
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

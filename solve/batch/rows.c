@@ -1,4 +1,6 @@
 // A row for each instance: values from its plan, its verdicts and its problem.
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "data/inputs/problem.h"

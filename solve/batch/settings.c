@@ -1,4 +1,6 @@
 // The options of plumbline solve that a manifest states, read by solve's own reader.
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "data/base/names.h"

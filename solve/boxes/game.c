@@ -4,6 +4,8 @@
 // dynamic programme.
 #include "solve/boxes/box_internal.h"
 
+#include <assert.h>
+#include <math.h>
 #include <string.h>
 
 #include "solve/boxes/dynamic.h"

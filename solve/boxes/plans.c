@@ -1,5 +1,6 @@
 // The plans of the game: adds each round's least plan, and removes plans that are no longer in the
 // box.
+#include <assert.h>
 #include <string.h>
 
 #include "solve/boxes/box.h"

@@ -1,6 +1,8 @@
 // The records of a search by boxes, and their second evaluation: see proof.h.
 #include "solve/boxes/proof.h"
 
+#include <assert.h>
+
 #include "data/base/grow.h"
 #include "data/base/least.h"
 #include "solve/boxes/dynamic.h"

@@ -1,6 +1,7 @@
 // See search.h. Open boxes are taken by their bound, then by age. Finished boxes are reused.
 #include "solve/boxes/search.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "data/base/least.h"

@@ -2,6 +2,7 @@
 // stage with so many layers to those that need less.
 #include "solve/certificate/certificate.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "data/numbers/intervals.h"

@@ -1,5 +1,6 @@
 // Which GPU it ran on: by its name, by its card's memory, by the peak behind a log's utilisation,
 // and last by what most people trained on whose time is near.
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

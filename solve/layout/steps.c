@@ -1,5 +1,7 @@
 // The steps between the choices and the tree, and from the tree to the result.
 
+#include <stdio.h>
+
 #include "data/base/grow.h"
 #include "data/results/bound.h"
 #include "formulate/graph/objective.h"

@@ -2,6 +2,8 @@
 // what was known before it, never on the workers' number or speed. A bound only rises; the answer's
 // bound is the least of all layouts' bounds.
 
+#include <stdio.h>
+
 #include "data/base/least.h"
 #include "data/results/bound.h"
 #include "formulate/graph/objective.h"

@@ -3,6 +3,7 @@
 // bounded by the program in which only these stages stand (docs/PROOFS.md 12.1).
 #include "solve/places/named.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 

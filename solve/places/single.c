@@ -3,6 +3,8 @@
 // relaxations of the tree.
 #include "solve/places/single.h"
 
+#include <assert.h>
+
 #include "data/places/cluster.h"
 #include "solve/places/internal.h"
 

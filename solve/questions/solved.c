@@ -1,4 +1,5 @@
 // A problem solved: priced, searched (in a process of its own, solve/process/supervise.h), judged.
+#include <assert.h>
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>

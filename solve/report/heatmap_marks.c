@@ -3,6 +3,8 @@
 // Next to the map, the legend, with the distribution over the scale of all links and of those in
 // use.
 
+#include <math.h>
+
 #include "solve/report/report.h"
 #include "solve/report/heatmap.h"
 

@@ -1,6 +1,7 @@
 // The tree's proof in the form of a search by boxes.
 #include "solve/tree/proof.h"
 
+#include <assert.h>
 #include <string.h>
 
 struct translation {

@@ -1,6 +1,7 @@
 // The tree's rounds of jobs, best bound first.
 #include "solve/tree/tree.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "data/base/grow.h"

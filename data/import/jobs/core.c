@@ -1,6 +1,7 @@
 // See core.h. Defaults and dependences are those of Megatron-LM's arguments.py.
 #include "data/import/jobs/core.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

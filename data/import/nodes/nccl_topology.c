@@ -4,6 +4,7 @@
 // (memory, latencies and the GPU's name) comes from --like or options. Clouds give a list of PCI
 // devices that NCCL completes on the node: of it, only the numbers of GPUs and cards are read.
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

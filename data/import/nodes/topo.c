@@ -3,6 +3,7 @@
 // every two of them, and the nearest NICs of each GPU. None of them states memory or anything
 // outside the node, and few a bandwidth. So without -o a table is printed; with -o a cluster is
 // written whose missing numbers come from --like or options, none of them guessed.
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 

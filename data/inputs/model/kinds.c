@@ -3,6 +3,8 @@
 // their costs.
 #include "data/inputs/model/internal.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 const char *const layer_kind_names[] = {"embedding", "block",  "head",      "measured",

@@ -3,6 +3,8 @@
 // to the next.
 #include "solve/checker/prices/prices.h"
 
+#include <assert.h>
+
 #include "data/base/least.h"
 #include "solve/judge/price/verify_price.h"
 

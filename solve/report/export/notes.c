@@ -1,5 +1,6 @@
 // The beginning of every export, and what no framework's configuration expresses of a plan.
 #include <inttypes.h>
+#include <stdarg.h>
 
 #include "solve/report/export/internal.h"
 #include "solve/report/report.h"

@@ -1,4 +1,6 @@
 // The best plan and the bound over time, from the output of solve --progress.
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "data/text/svg.h"
