@@ -85,10 +85,10 @@ static void put_share(struct output *o, double value)
 // ---- tables
 
 static const char table_header[] =
-    "id,iteration_s,iteration_low_s,iteration_high_s,memory_bytes,memory_limit_bytes,fits,fullest_"
-    "rank,weight_bytes,gradient_bytes,optimizer_bytes,activation_bytes,working_bytes,buffer_bytes,"
-    "constant_bytes,tokens_per_s,model_tflops_per_gpu,mfu,causal_tflops_per_gpu,causal_mfu,price_"
-    "per_hour,price_per_million_tokens,reason\n";
+    "id,iteration_s,iteration_low_s,iteration_high_s,memory_bytes,memory_limit_bytes,fits,"
+    "fullest_rank,weight_bytes,gradient_bytes,optimizer_bytes,activation_bytes,working_bytes,"
+    "buffer_bytes,constant_bytes,tokens_per_s,model_tflops_per_gpu,mfu,causal_tflops_per_gpu,"
+    "causal_mfu,price_per_hour,price_per_million_tokens,reason\n";
 static const char no_prediction[] = ",,,,,,,,,,,,,,,,,,,,,,";
 
 static void put_row_text(struct output *o, const char *id, size_t id_length,

@@ -101,7 +101,7 @@ struct command {
 #define SHARES(options, type, member) .shared[0] = {&options, offsetof(type, member)}
 #define SHARES_ALSO(options, type, member) .shared[1] = {&options, offsetof(type, member)}
 #define OPT(member) offsetof(struct options, member) // for a file with one such struct
-// The head of what a command runs.
+// The head of what a command runs; its parameters are options, exit_code, arena and err.
 #define COMMAND_RUN(name)                                                                          \
     static enum status name(                                                                       \
         void *options __attribute__((unused)), int *exit_code __attribute__((unused)),             \

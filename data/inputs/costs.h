@@ -257,9 +257,8 @@ const double *costs_transfer_share(const struct costs *c,
                                    int schedule);                               // [PART_COUNT]
 const struct gpu_costs *costs_find_gpu(const struct costs *c, const char *gpu); // NULL: none
 const struct precision_costs *costs_find_precision(const struct gpu_costs *g,
-                                                   enum precision precision);
+                                                   enum precision precision); // NULL: lacks it
 // Whether a GPU with costs can compute nothing in the precision; measured layers need no such
 // costs.
-bool costs_lack_precision(const struct costs *c, const char *gpu,
-                          enum precision precision);                          // NULL: lacks it
+bool costs_lack_precision(const struct costs *c, const char *gpu, enum precision precision);
 const char *costs_precisions(const struct gpu_costs *g, struct arena *arena); // "fp16, fp32"

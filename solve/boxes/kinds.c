@@ -360,8 +360,9 @@ static void find_stage_rises(struct box_closer *b, int stage, int *at, double *r
         }
         for (int i = 0; i <= k->count; i++) {
             if (byte >= 0) k->bytes[2 * (stage * (k->count + 1) + i) + byte] = rises[i];
-            else if (box_is_own(b, x))
-                *(i < k->count ? &rise[i * b->symbols + x] : &none[x]) = rises[i];
+            else if (!box_is_own(b, x)) continue;
+            else if (i < k->count) rise[i * b->symbols + x] = rises[i];
+            else none[x] = rises[i];
         }
     }
 }

@@ -14,7 +14,8 @@
 enum { ROWS_PER_STAGE = 12, ROWS_MAX = 1500, STEPS_MAX = 4000 };
 enum { PARTS_MAX = 40 }; // of a rank: decisions that it has parts of
 enum { BYTES_ROWS_PER_RANK = 12 };
-static const double exact = 2e-5; // how far the longest path may be from the solution
+static const double exact = 2e-5;  // how far the longest path may be from the solution
+static const double beyond = 1.25; // of the target: what a box without a solution is weighed to
 
 // Of the stage's choices in the box the lightest with the least layers, and the one that adds the
 // least load per layer to it (of several the one with the most layers). false: it has none.
@@ -320,8 +321,9 @@ static bool add_bytes_rows(struct box_closer *b, const struct choice_box *box)
             for (int j = 0; j < h->share_count; j++)
                 if (h->shares[j].rank == r) h->row[1 + j] -= layer * h->shares[j].layers[t] / limit;
         }
-        h->path_of[simplex_row_count(h->program)] = -1;
+        int row = simplex_row_count(h->program);
         if (!simplex_add_row(h->program, h->row, -room / limit)) return added;
+        h->path_of[row] = -1;
         h->bytes_rows++;
         added = true;
     }
@@ -391,8 +393,9 @@ static void open_shares(struct box_closer *b)
     struct box_shares *h = b->shares = TAKE(b->arena, 1, struct box_shares);
     h->kinds = b->kinds ? b->kinds->count : 1;
     int rows = ROWS_PER_STAGE * b->stages * h->kinds,
-        extra = (2 * b->c->rank_count + 1) * h->kinds + b->memory.count +
-                2 * b->stages * (h->kinds - 1);
+        extra =
+            (2 * b->c->rank_count + 1) * h->kinds + b->memory.count +
+            (b->kinds ? 2 * b->stages * (h->kinds - 1) : BYTES_ROWS_PER_RANK * b->c->rank_count);
     h->rows_max = rows < ROWS_MAX ? rows : ROWS_MAX;
     int shares_max = b->stages * h->kinds + (b->kinds ? 0 : PARTS_MAX * b->c->rank_count);
     h->program = simplex_open(shares_max + 1, h->rows_max + extra, b->arena);
@@ -439,7 +442,7 @@ bool box_share_weights(struct box_closer *b, const struct choice_box *box, int64
     for (double time = 0; !box_is_stopped(b);) {
         double length;
         if (!simplex_solve(h->program, STEPS_MAX)) {
-            closes = b->kinds && simplex_climb(h->program, 1.25 * (double)target_ns / h->scale);
+            closes = b->kinds && simplex_climb(h->program, beyond * (double)target_ns / h->scale);
             break;
         }
         time = simplex_value(h->program, 0);

@@ -1,6 +1,5 @@
 // What shares.c and shares_kinds.c have of their linear program.
-#ifndef PLUMBLINE_SOLVE_BOXES_SHARES_H
-#define PLUMBLINE_SOLVE_BOXES_SHARES_H
+#pragma once
 
 #include "solve/boxes/box_internal.h"
 #include "solve/boxes/simplex/simplex.h"
@@ -48,5 +47,3 @@ int shares_add_layers_row(struct box_closer *b, int rank, int kind, double sign,
 bool shares_find_least(struct box_closer *b, const struct choice_box *box);
 void shares_add_kind_rows(struct box_closer *b, const struct choice_box *box);
 void shares_take_prices(struct box_closer *b);
-
-#endif

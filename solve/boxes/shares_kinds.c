@@ -35,8 +35,6 @@ bool shares_find_least(struct box_closer *b, const struct choice_box *box)
     return true;
 }
 
-// Layers of a kind on a rank's stages, or on all (rank -1): at least this, or at most. Returns the
-// row.
 int shares_add_layers_row(struct box_closer *b, int rank, int kind, double sign, int layers)
 {
     struct box_shares *h = b->shares;
@@ -54,7 +52,7 @@ int shares_add_layers_row(struct box_closer *b, int rank, int kind, double sign,
     return row;
 }
 
-// Of kinds: a rank's bytes at a moment are within its limit, as if its lightest choices rose
+// A rank's bytes at a moment are within its limit, as if its lightest choices rose
 // evenly.
 static void add_memory_row(struct box_closer *b, const struct memory_price *of)
 {
@@ -82,7 +80,7 @@ static void add_memory_row(struct box_closer *b, const struct memory_price *of)
     simplex_add_row(h->program, h->row, -room / limit);
 }
 
-// Of kinds: layers are held in their order, so that up to the end of a stage those of a kind are no
+// Layers are held in their order, so that up to the end of a stage those of a kind are no
 // further ahead of the first kind's, and no less far, than at some layer of the model.
 static void add_order_rows(struct box_closer *b, int stage, int kind, int end)
 {
@@ -105,7 +103,6 @@ static void add_order_rows(struct box_closer *b, int stage, int kind, int end)
     simplex_add_row(h->program, h->row, least);
 }
 
-// Of kinds: what the box allows each rank.
 void shares_add_kind_rows(struct box_closer *b, const struct choice_box *box)
 {
     struct box_shares *h = b->shares;
@@ -136,7 +133,7 @@ static double memory_price(const struct box_closer *b, int i)
                  WEIGHT_BITS);
 }
 
-// Of kinds: the multipliers of spans and memory; all less alike where one would be too great.
+// All prices are less by one factor where one of them would be too great.
 void shares_take_prices(struct box_closer *b)
 {
     int ranks = b->c->rank_count, spans = box_closer_span_count(b);

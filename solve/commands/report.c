@@ -436,10 +436,11 @@ const struct command command_report = {
              "(megatron, sbatch, hostfile, rankfile; launch: a folder of all files), or several "
              "plans and verdicts as a table (latex, csv).",
     .usage = "plumbline report [--format "
-             "text|html|trace|megatron|sbatch|torchrun|torchtitan|torchtitan-python|pytorch-"
-             "schedule|deepspeed|nemo|links|heatmap|hostfile|rankfile|hosts|try] [--verdict FILE] "
-             "[-o FILE] PLAN\n       plumbline report --format launch [--for NAME] -o FOLDER "
-             "PLAN\n       plumbline report --format latex|csv [-o FILE] PLAN|CHECKED...",
+             "text|html|trace|megatron|sbatch|torchrun|torchtitan|torchtitan-python|"
+             "pytorch-schedule|deepspeed|nemo|links|heatmap|hostfile|rankfile|hosts|try] "
+             "[--verdict FILE] [-o FILE] PLAN\n"
+             "       plumbline report --format launch [--for NAME] -o FOLDER PLAN\n"
+             "       plumbline report --format latex|csv [-o FILE] PLAN|CHECKED...",
     READS(struct options, rows,
           {.about.top = -1,
            .cores = 1,

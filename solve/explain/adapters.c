@@ -55,12 +55,14 @@ static bool widens(const struct explained *x, int bits)
 
 // bitsandbytes' NF4 (95f9af30, functional.py) has a scale of fp32 for each 64 values; quantised
 // again, one of 8 bits and one of fp32 for each 64 x 256 of them, which is what weight_bits has
-// (docs/FORMULAS.md 4). transformers leaves that off, axolotl and LLaMA-Factory do it.
+// (docs/FORMULAS.md 4). transformers leaves that off, axolotl (says_recompute) and LLaMA-Factory do
+// it.
 static bool has_wide_scales(const struct explained *x, int bits)
 {
     const struct log *l = &x->log;
     if (bits != 4 || !widens(x, bits)) return false;
-    return told(l, TOLD_NARROW_SCALES) ? !told_count(l, TOLD_NARROW_SCALES) : !l->says_recompute;
+    if (told(l, TOLD_NARROW_SCALES)) return !told_count(l, TOLD_NARROW_SCALES);
+    return !l->says_recompute;
 }
 
 // Parameters of one block, before anything is added.

@@ -14,7 +14,8 @@ void explain_assume_pairs(struct explained *x)
 {
     struct run_row *r = &x->asked;
     if (!x->log.has_pairs || !x->log.failure.out_of_memory || r->micro_batch < 1) return;
-    r->micro_batch *= 2, r->global_batch *= 2;
+    r->micro_batch *= 2;
+    if (r->global_batch > 0) r->global_batch *= 2;
     explain_assume(x, "micro_batch", arena_print(x->arena, "%lld", (long long)r->micro_batch),
                    "preference pairs: what was chosen and what was rejected are one batch");
 }

@@ -264,8 +264,8 @@ static void print_csv_headings(struct text *out, const struct columns *c)
     text_put(out,
              "layout,fate,iteration_ns,bound_ns,excess_bytes,other,tensor,context,pipeline,data,"
              "expert_tensor,expert,virtual_stages,micro_batch,schedule,sequence_parallel,zero,"
-             "gradient_sync,offload_optimizer,barrier,fused_embedding_sync,local_loss_every,slice_"
-             "count,%s%s%s%sreason\n",
+             "gradient_sync,offload_optimizer,barrier,fused_embedding_sync,local_loss_every,"
+             "slice_count,%s%s%s%sreason\n",
              c->grids ? "tensor_grid," : "", c->more ? "context_kind,overlapped_dispatch," : "",
              c->pools ? "pool," : "", c->lists ? "in_flight," : "");
 }

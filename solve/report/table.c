@@ -304,10 +304,11 @@ static void print_csv_row(struct text *out, const struct report_row *row)
 
 static void print_csv(struct text *out, const struct report_row *rows, int count)
 {
-    text_put(out, "instance,outcome,iteration_ns,bound_ns,gap_percent,nodes,solve_s,certificate_"
-                  "bytes,certificate_boxes,check_s,certificate_sha256,priced_sha256,objective,"
-                  "objective_ns,tokens_per_s,model_tflops_per_gpu,mfu,causal_tflops_per_gpu,causal_"
-                  "mfu,price_per_hour,price_per_million_tokens,run_hours,run_price,claim\r\n");
+    text_put(out, "instance,outcome,iteration_ns,bound_ns,gap_percent,nodes,solve_s,"
+                  "certificate_bytes,certificate_boxes,check_s,certificate_sha256,priced_sha256,"
+                  "objective,objective_ns,tokens_per_s,model_tflops_per_gpu,mfu,"
+                  "causal_tflops_per_gpu,causal_mfu,price_per_hour,price_per_million_tokens,"
+                  "run_hours,run_price,claim\r\n");
     for (int i = 0; i < count; i++) print_csv_row(out, &rows[i]);
 }
 

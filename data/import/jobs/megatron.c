@@ -467,8 +467,11 @@ static enum status make_job(struct run *r, struct error *err)
 static enum status read_settings(struct settings *s, const struct asked *asked, struct error *err)
 {
     const struct reading *of_file = &asked->import;
-    const struct launch_asked of = {asked->importer->rows, asked->set, asked->arguments,
-                                    asked->launch, .text = of_file->text};
+    const struct launch_asked of = {.rows = asked->importer->rows,
+                                    .set = asked->set,
+                                    .arguments = asked->arguments,
+                                    .launch = asked->launch,
+                                    .text = of_file->text};
     TRY(launch_read(s, of_file->path, &of, of_file->arena, err));
     if (is(s->program, "megatron")) settings_take_policy(s);
     return OK;

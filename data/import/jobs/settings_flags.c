@@ -231,8 +231,8 @@ static bool take_started(struct settings *s, struct started *to, const char *wor
     if (states == LAUNCHER_HOSTS) {
         hosts = launcher_hosts(word, text, &slots);
         if (hosts) to->states[LAUNCHER_NODES] = arena_print(s->arena, "%lld", (long long)hosts);
-        states = LAUNCHER_HOSTS, text = arena_print(s->arena, "%lld", (long long)slots);
         if (!slots) return true;
+        text = arena_print(s->arena, "%lld", (long long)slots);
     } else if (!launcher_number(text) && !strchr(text, SCRIPT_OPEN)) return true;
     to->states[states] = number_text(s, text);
     return true;

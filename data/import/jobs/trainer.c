@@ -151,8 +151,10 @@ static enum status check_program(const struct run *r, const struct settings *s, 
 {
     static const char *const others[] = {"reward", "dpo",  "ppo", "grpo",
                                          "rlhf",   "orpo", "kto", "train_rm"};
-    for (size_t i = 0; s->program && !s->policy_alone && i < ARRAY_LENGTH(others); i++)
-        if (find_in_any_case(s->program + (s->openrlhf ? strlen("openrlhf") : 0), others[i]))
+    const char *name = s->program ? s->program : "";
+    if (s->openrlhf) name = strstr(name, "openrlhf.") + strlen("openrlhf."); // "rlhf" of no task
+    for (size_t i = 0; !s->policy_alone && i < ARRAY_LENGTH(others); i++)
+        if (find_in_any_case(name, others[i]))
             return fail(err, BAD_INPUT, "%s: %.80s is not read: " SETTING_OF_OTHERS, r->file,
                         s->program);
     return OK;

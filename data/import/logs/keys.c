@@ -126,9 +126,12 @@ static bool whole_of(const char *value, size_t length, int64_t *number)
 {
     enum { THOUSANDS_MOST = 4 };
     *number = 0;
-    if (length > 2 && !strncmp(value + length - 2, ".0", 2)) length -= 2;          // 288.0
-    if (length > 1 && length <= THOUSANDS_MOST && (value[length - 1] | 32) == 'k') // "256K"
-        return whole_of(value, length - 1, number) && (*number *= 1024) > 0;
+    if (length > 2 && !strncmp(value + length - 2, ".0", 2)) length -= 2;            // 288.0
+    if (length > 1 && length <= THOUSANDS_MOST && (value[length - 1] | 32) == 'k') { // "256K"
+        if (!whole_of(value, length - 1, number)) return false;
+        *number *= 1024;
+        return *number > 0;
+    }
     if (!length || length > 12) return false;
     for (size_t i = 0; i < length; i++) {
         if (!isdigit((unsigned char)value[i])) return false;

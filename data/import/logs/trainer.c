@@ -183,9 +183,9 @@ void log_prose(struct log *l, const char *line)
                          isdigit((unsigned char)from[-2]);
         if (thousands) from--;
         while (from > line && strchr("0123456789.,", from[-1])) from--;
-        if (from < at && number_at(from, &value, NULL) && value > 0 &&
-            (value *= thousands ? 1000 : 1) > 0)
-            *to = (struct prose_rate){units[i].scale > 0 ? value * units[i].scale : 1 / value, own};
+        if (from == at || !number_at(from, &value, NULL) || !(value > 0)) continue;
+        if (thousands) value *= 1000;
+        *to = (struct prose_rate){units[i].scale > 0 ? value * units[i].scale : 1 / value, own};
     }
 }
 

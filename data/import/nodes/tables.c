@@ -1,6 +1,7 @@
 // See tables.h. A launcher's words may stand before lines, and other output around the tables.
 #include "data/import/nodes/tables.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -50,8 +51,7 @@ static bool names_bus(const char *word)
 
 // ---- columns and rows
 
-// The names from a word on, up to "CPU Affinity", which are not needed here, as they contain
-// blanks.
+// The names from a word on, up to "CPU Affinity"; that and what follows it are not needed here.
 static enum status take_names(struct topology *t, const struct text_lines *lines, int at,
                               struct error *err)
 {

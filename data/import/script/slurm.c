@@ -43,9 +43,12 @@ void script_take_directives(struct follow *f, const char *text)
         const char *end = at + strcspn(at, "\n"), *word = at + sizeof mark - 1;
         bool first = at == text || at[-1] == '\n';
         const char *comment = memchr(word, '#', (size_t)(end - word)), *next;
+        if (comment) end = comment;
         if (first && script_step(f))
-            for (const char *this = word_at(f, &word, comment ? comment : end); *this; this = next)
-                next = word_at(f, &word, comment ? comment : end), take(f, this, next);
+            for (const char *this = word_at(f, &word, end); *this; this = next) {
+                next = word_at(f, &word, end);
+                take(f, this, next);
+            }
         at = end;
     }
 }

@@ -1,5 +1,6 @@
 // What offers found: a table and a sentence for people, and offers.csv with every machine.
 #include <inttypes.h>
+#include <math.h>
 
 #include "data/base/file.h"
 #include "data/text/table.h"
@@ -117,8 +118,8 @@ enum status offers_write(const struct offers_options *r, const struct offer *bes
 {
     struct text out;
     text_begin(&out, arena);
-    text_put(&out, "machine,nodes,gpus,gpu_hour_price,state,best,hours,hours_at_least,price,price_"
-                   "at_least,claim,layout,area_mm2,power_w");
+    text_put(&out, "machine,nodes,gpus,gpu_hour_price,state,best,hours,hours_at_least,price,"
+                   "price_at_least,claim,layout,area_mm2,power_w");
     for (int i = 0; i < DESIGN_NODES; i++) text_put(&out, ",%s", design_axis_names[i]);
     text_put(&out, "\n");
     for (int i = 0; i < r->count; i++) {
