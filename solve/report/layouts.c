@@ -243,7 +243,8 @@ static void print_legend(struct text *out)
     text_put(out,
              "tens, ctx, pipe, data: degrees; et, exp: of experts, tensor and expert; v: stages of "
              "a rank; mb: sequences of a micro-batch; q: sequence parallel; z: ZeRO; o: optimizer "
-             "offloaded;\nb: barrier; f: fused embedding sync; l: local losses\n");
+             "offloaded;\n"
+             "b: barrier; f: fused embedding sync; l: local losses\n");
 }
 
 // ---- comma-separated values

@@ -68,8 +68,10 @@ static enum status check_states(const struct check_problem *p, const struct chec
 {
     for (int o = 0; o < p->gradient_count; o++)
         if (p->gradient[o].tiers ? r->optimizer_bytes[o] > states : r->optimizer_bytes[o] != states)
-            return check_refuse(&p->reader, where, "tiered, option %d: state, the run has %lld", o,
-                                (long long)states);
+            return check_refuse(&p->reader, where,
+                                "tiered, option %d: expected %s%lld bytes of state, found %lld", o,
+                                p->gradient[o].tiers ? "at most " : "", (long long)states,
+                                (long long)r->optimizer_bytes[o]);
     for (int g = 0; g < p->group_count; g++)
         if (!p->groups[g].excluded && r->optimizer[0][g] != step[g])
             return check_refuse(&p->reader, where, "the first option is to do nothing");

@@ -13,7 +13,8 @@ static void put_rank_recompute(const struct export *e)
 {
     int ranks = e->plan->layout.pipeline;
     text_put(e->out, "\n# Recomputation differs between ranks of the pipeline: torchrun runs this "
-                     "file, which adds their own flags.\nMEGATRON_RECOMPUTE=(\n");
+                     "file, which adds their own flags.\n"
+                     "MEGATRON_RECOMPUTE=(\n");
     for (int rank = 0; rank < ranks; rank++) {
         struct recompute_setting r;
         struct run own = {.arena = e->out->arena};

@@ -191,10 +191,12 @@ void titan_put_own_layers(const struct export *e)
     if (has_masks(&e->problem->model)) put_masks(e);
     else text_put(e->out, "    masks = [None] * len(model.layers)\n");
     if (known->gemma)
-        text_put(e->out, "\n    def one(norm):\n"
-                         "        return own(norm, OneNorm, param_init={\"weight\": "
-                         "torch.nn.init.zeros_})\n\n    model.norm = one(model.norm)\n"
-                         "    model.tok_embeddings = own(model.tok_embeddings, WideEmbedding)\n");
+        text_put(
+            e->out,
+            "\n    def one(norm):\n"
+            "        return own(norm, OneNorm, param_init={\"weight\": torch.nn.init.zeros_})\n\n"
+            "    model.norm = one(model.norm)\n"
+            "    model.tok_embeddings = own(model.tok_embeddings, WideEmbedding)\n");
     if (known->logit_cap > 0)
         text_put(e->out, "    model.lm_head = own(model.lm_head, CappedLinear)\n");
     if (titan_is_plain(&e->problem->model)) titan_put_plain_model(e, known);

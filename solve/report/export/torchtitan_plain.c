@@ -94,9 +94,10 @@ static void put_slopes(const struct export *e)
             "            return torch.where(here < piece, rank * piece + here, late)\n\n",
             e->plan->layout.tensor);
     text_put(e->out,
-             "        def slope(score, batch, head, query, key):\n%s            each = "
-             "torch.exp2((head + self.first + 1) * (-8.0 / self.heads))\n            return score "
-             "+ each * (key - query)\n\n"
+             "        def slope(score, batch, head, query, key):\n"
+             "%s"
+             "            each = torch.exp2((head + self.first + 1) * (-8.0 / self.heads))\n"
+             "            return score + each * (key - query)\n\n"
              "        return super().forward(q, k, *args, score_mod=slope, **further)\n",
              e->plan->layout.context > 1
                  ? "            query, key = place(query + part * 2 * piece), place(key)\n"

@@ -194,7 +194,9 @@ static void put_own_flavor(const struct export *e, const struct torchtitan_flavo
     text_put(e->out,
              "\n\ndef own_model(**backends):  # layers of %s in the dimensions of %s\n"
              "    model = family.%s_configs[\"%s\"](**backends)\n"
-             "    rope = model.layers[0].attention.rope\n%s    rope.dim = %" PRId64 "\n"
+             "    rope = model.layers[0].attention.rope\n"
+             "%s"
+             "    rope.dim = %" PRId64 "\n"
              "    model.dim = model.tok_embeddings.embedding_dim = %" PRId64 "\n"
              "    model.norm.normalized_shape = model.lm_head.in_features = %" PRId64 "\n"
              "    model.vocab_size = model.tok_embeddings.num_embeddings = %" PRId64 "\n"
@@ -339,8 +341,9 @@ enum status report_torchtitan_python(const struct plan *plan, const struct probl
     const struct torchtitan_flavor *flavor = titan_flavor(&problem->model, false, arena),
                                    *base = flavor ? NULL : titan_base(problem, arena);
     text_put(&out,
-             "# %s\n# Of torchtitan 0.3.0 and its sources of August 2026; data, tokenizer and "
-             "learning rate are the recipe's:\n"
+             "# %s\n"
+             "# Of torchtitan 0.3.0 and its sources of August 2026; data, tokenizer and learning "
+             "rate are the recipe's:\n"
              "#   torchrun ... -m torchtitan.train --module torchtitan_plan --config plan\n"
              "# where this file is called torchtitan_plan.py and its folder is in PYTHONPATH.\n",
              export_headline(&e));
