@@ -11,6 +11,7 @@
 
 #include "data/base/file.h"
 #include "data/base/command.h"
+#include "solve/checker/check.h"
 #include "tests/support/folder.h"
 #include "tests/support/vipr/command.h"
 #include "tests/support/check.h"
@@ -213,6 +214,71 @@ static void write_device(void)
           "\"boxes\": []}}",
           f);
     end_file(f);
+}
+
+// ---- work
+
+enum { TURNS = 6, LAYERS = 8 };
+
+// A rank with six stages of 8 like layers, each of which is recomputed or uses all of the working
+// memory, and of these one has room.
+static void write_one_kept(char hash[SHA256_TEXT])
+{
+    FILE *f = begin_file("priced.json");
+    const char *text = arena_print(
+        &own_arena,
+        "{\"kind\": \"plumbline.priced\", \"version\": 1, \"name\": \"x\", \"layout\": "
+        "{\"pipeline\": 1, \"virtual_stages\": %d, \"schedule\": \"looped-bfs\"}, "
+        "\"stage_count\": %d, \"micro_batches\": 1, \"layer_count\": %d, "
+        "\"devices_per_stage\": 1, \"recompute\": [\"none\", \"full\", \"first_layers\"], "
+        "\"boundary_options\": [{\"rank\": 0}], \"gradient_options\": [{\"rank\": 0}], "
+        "\"groups\": [{\"name\": \"g\", \"gpu\": \"x\", \"slots\": 1, \"memory_limit_bytes\": "
+        "1010, \"constant_bytes\": 0, \"sync_constant_ns\": [0]}], \"runs\": [{\"name\": \"a\", "
+        "\"count\": %d, \"recomputable\": true, \"weight_bytes\": 0, \"gradient_bytes\": 0, "
+        "\"optimizer_bytes\": 0, \"stash_bytes\": [10, 10, 0], \"working_bytes\": [1000, 1000, 0], "
+        "\"feedback_bytes\": [0], \"cut\": 0, \"forward_ns\": [1000], \"backward_ns\": [2000], "
+        "\"selective_ns\": [0], \"full_ns\": [900], \"optimizer_ns\": [0], \"sync_ns\": [[0]]}], "
+        "\"cuts\": [{\"message_bytes\": 0, \"feedback_bytes\": [0], \"forward_ns\": [0, 0, 0, 0], "
+        "\"backward_ns\": [[0, 0, 0, 0]]}]}",
+        TURNS, TURNS, LAYERS, LAYERS);
+    sha256_text(text, strlen(text), hash);
+    fputs(text, f);
+    end_file(f);
+}
+
+// The work of one round by ranks, which closes nothing.
+static uint64_t work_of_round(bool decisions)
+{
+    struct check_result result;
+    const char *names[] = {"case.json", "priced.json"};
+    struct check_text texts[2];
+    char hash[SHA256_TEXT];
+    write_one_kept(hash);
+    write_certificate(hash,
+                      "\"paths\": [], \"boxes\": [{\"rounds\": [{\"by_ranks\": true, "
+                      "\"decisions\": ",
+                      decisions ? "true" : "false", 1, "}], \"closed\": true}]}}");
+    for (int i = 0; i < 2; i++) {
+        texts[i].file = arena_print(&own_arena, "%s/%s", folder, names[i]);
+        MUST(file_read(texts[i].file, &texts[i].text, &texts[i].size, &own_arena, &own_err));
+    }
+    MUST(
+        check_certificate(&result, &texts[0], &texts[1], CHECK_WORK_DEFAULT, &own_arena, &own_err));
+    assert_false(result.accepted);
+    assert_non_null(strstr(result.reason, "not closed by its rounds"));
+    return result.work;
+}
+
+// A rank's decisions are paid for whether they fit or not: of those with at most 8 layers, in 28
+// ways, and any stages that are not recomputed in full, one in nine fits.
+TEST(test_work_of_decisions)
+{
+    enum { TRIED = 28 * (1 << TURNS), STEPS = TURNS * (2 + 1) };
+    assert_int_equal(folder_make(folder), 0);
+    uint64_t without = work_of_round(false), with = work_of_round(true);
+    print_message("%d decisions: %d steps of work\n", TRIED, (int)(with - without));
+    assert_true(with - without >= TRIED * STEPS);
+    assert_int_equal(folder_remove(folder), 0);
 }
 
 // ---- VIPR

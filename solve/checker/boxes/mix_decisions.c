@@ -15,6 +15,7 @@ struct listing {
     int64_t bytes[MOST_STAGES + 1];
     const struct check_choice *chosen[MOST_STAGES];
     int places[MOST_STAGES], visits, capacity;
+    uint64_t work; // steps taken
     struct mix_decisions *to;
 };
 
@@ -83,6 +84,7 @@ static bool list_from(struct listing *x, int turn, int layers, int64_t bytes, in
 {
     const struct check_problem *p = x->m->p;
     int stage = stage_at(x, turn);
+    x->work += (uint64_t)x->box->count[stage];
     for (int i = 0; i < x->box->count[stage]; i++) {
         const struct check_choice *c = choice_at(x, turn, i);
         const struct check_group *group = &p->groups[c->group];
@@ -95,7 +97,10 @@ static bool list_from(struct listing *x, int turn, int layers, int64_t bytes, in
         x->places[turn] = i, x->chosen[turn] = c;
         if (turn < p->turns - 1) {
             if (!list_from(x, turn + 1, n, sum, total)) return false;
-        } else if (check_rank_bytes(x->m->c->g, x->rank, x->chosen) <= group->memory_limit) {
+            continue;
+        }
+        x->work += (uint64_t)p->turns * (2 + (uint64_t)x->m->c->g->peaks[x->rank].count);
+        if (check_rank_bytes(x->m->c->g, x->rank, x->chosen) <= group->memory_limit) {
             if (x->to->count == x->capacity) return false;
             keep(x, n, total);
         }
@@ -128,8 +133,7 @@ bool mix_list_decisions(const struct check_mixer *m, const struct check_box *box
     list->layers = TAKE(m->arena, x.capacity, int);
     list->cost = TAKE(m->arena, x.capacity, int64_t);
     bool few = list_from(&x, 0, 0, 0, 0);
-    uint64_t steps = turns * (2 + (uint64_t)m->c->g->peaks[rank].count);
-    *work = (uint64_t)x.visits * turns + (uint64_t)(few ? list->count : x.capacity) * steps;
+    *work = x.work;
     return few;
 }
 
