@@ -241,8 +241,8 @@ static bool adapt(struct layer_run *run, const struct shape *shape, const struct
                   struct prediction *prediction, struct arena *arena)
 {
     bool ends = run->kind == LAYER_EMBEDDING || run->kind == LAYER_HEAD;
-    if (!ends && run->kind != LAYER_BLOCK)
-        return predict_refuse(prediction, "lora_rank: expected a model of dense blocks");
+    if (!ends && run->kind != LAYER_BLOCK && run->kind != LAYER_MOE)
+        return predict_refuse(prediction, "lora_rank: expected a model of blocks and mixtures");
     run->frozen = true;
     if (ends) return true;
     run->adapter_rank = (int)row->lora_rank;
@@ -256,6 +256,9 @@ static bool adapt(struct layer_run *run, const struct shape *shape, const struct
             "lora_modules: expected names of products, found '%.40s'; the nearest is %s", unknown,
             nearest);
     adapters_by_words(words, shape, run->adapter_modules);
+    if (run->kind == LAYER_MOE && !adapters_spare_ffn(run->adapter_modules))
+        return predict_refuse(prediction, "lora_modules: expected products of attention alone "
+                                          "(q_proj v_proj) of a mixture of experts");
     return true;
 }
 

@@ -282,7 +282,7 @@ static int rounds_of(const struct pricing *x, int group, bool experts)
     int most = 0;
     for (int i = 0; i < x->problem->model.run_count; i++) {
         const struct layer_run *run = &x->problem->model.runs[i];
-        if (!run_is_trained(run) || (experts && run->kind != LAYER_MOE)) continue;
+        if (experts ? run->kind != LAYER_MOE || run->frozen : !run_is_trained(run)) continue;
         int zero = zero_of(x, run, group), rounds = by_zero[zero] + (zero && sums_whole(x, zero));
         if (rounds > most) most = rounds;
     }

@@ -196,6 +196,7 @@ static struct layer_work work_of_block(const struct pricing *x, const struct lay
     real n = slice->tokens;
     struct layer_work work = {.memory = norm_bytes(x, run, n)};
     add_products(x, run, n, &work);
+    add_adapters(x, run, n, &work);
     if (run->kind == LAYER_MOE) {
         const struct expert_shape *e = &run->experts;
         real routed = n * (real)e->top_k * fmaxl(1, e->imbalance), ffn = (real)e->ffn,
@@ -207,7 +208,6 @@ static struct layer_work work_of_block(const struct pricing *x, const struct lay
             8 * n * (real)e->experts / x->t + eager_bytes(x, run, n, shared + routed / n * ffn);
         work.casts = cast_bytes(x, run, n, shared + routed / n * ffn);
     } else {
-        add_adapters(x, run, n, &work);
         real ffn = ffn_of(x, run);
         work.memory += x->g * n * ffn * x->e / x->t1 + eager_bytes(x, run, n, ffn);
         work.casts = cast_bytes(x, run, n, ffn);

@@ -88,6 +88,20 @@ static void widen(const struct explained *x, const struct problem *problem, stru
         run->more_values += (int64_t)(scale_bytes / value_bytes * values);
 }
 
+// Adapters on experts are not priced: those of attention are, or stand for them.
+static void adapt(const struct explained *x, struct layer_run *run, const struct shape *s)
+{
+    int rank = (int)told_count(&x->log, TOLD_ADAPTERS);
+    bool *on = run->adapter_modules, named = finds_modules(x, s, on);
+    if (run->kind == LAYER_MOE) {
+        if (!named) on[ADAPTER_QKV] = on[ADAPTER_OUTPUT] = true;
+        on[ADAPTER_GATE] = on[ADAPTER_UP] = on[ADAPTER_GATE_UP] = on[ADAPTER_DOWN] = false;
+        if (!adapters_spare_ffn(on)) on[ADAPTER_OUTPUT] = true;
+    }
+    run->adapter_dropout = told_count(&x->log, TOLD_ADAPTER_DROPOUT) > 0;
+    run->adapter_rank = rank > 1 ? rank : 8;
+}
+
 void explain_adjust(const struct explained *x, struct problem *problem)
 {
     double values = block_values(&problem->model);
@@ -103,11 +117,9 @@ void explain_adjust(const struct explained *x, struct problem *problem)
         struct layer_run *run = &problem->model.runs[i];
         run->frozen = true;
         if (widens(x, bits) && problem->job.precision != FP32) widen(x, problem, run, bits, values);
-        if (run->kind == LAYER_MOE) run->weight_bits = bits;
-        if (run->kind != LAYER_BLOCK) continue;
-        run->adapter_dropout = told_count(&x->log, TOLD_ADAPTER_DROPOUT) > 0;
-        run->adapter_rank = rank > 1 ? (int)rank : 8, run->weight_bits = bits;
-        finds_modules(x, run_shape(&problem->model, run), run->adapter_modules);
+        if (run->kind != LAYER_BLOCK && run->kind != LAYER_MOE) continue;
+        run->weight_bits = bits;
+        adapt(x, run, run_shape(&problem->model, run));
     }
     if (told_count(&x->log, TOLD_OFFLOAD) > 0) problem->job.layout.offload_optimizer = true;
 }
@@ -124,6 +136,17 @@ void explain_assume_adapters(struct explained *x)
         explain_assume(x, "adapter_modules", "all", "none of the names of products is known");
     else if (strchr(words, '?'))
         explain_assume(x, "adapter_modules", words, "a name of no known product is left out");
+    const struct model *m = &x->problem.model;
+    for (int i = 0; i < m->run_count; i++) {
+        bool mixture = m->runs[i].kind == LAYER_MOE;
+        if (!mixture ||
+            (finds_modules(x, run_shape(m, &m->runs[i]), set) && adapters_spare_ffn(set)))
+            continue;
+        explain_assume(x, "adapter_modules", "attention",
+                       "adapters on a mixture's experts are not priced: those of attention are, or "
+                       "stand for them");
+        break;
+    }
     int64_t bits = told_count(&x->log, TOLD_WEIGHT_BITS);
     if (widens(x, (int)bits))
         explain_assume(x, "weights_fp32", "embedding head norms",

@@ -162,6 +162,7 @@ TEST(senseless_models)
 {
     REFUSED_MODEL(runs[1].frozen = false, "adapter_rank");
     REFUSED_MODEL(runs[2].adapter_rank = 4, "adapter_rank");
+    REFUSED_MODEL((runs[2].frozen = true, runs[2].adapter_rank = 4), "adapter_modules");
     REFUSED_MODEL((take_adapters(&runs[1]), runs[1].weight_bits = 4, runs[1].frozen = false),
                   "weight_bits");
     REFUSED_MODEL(runs[1].adapter_modules[ADAPTER_QUERY] = true, "adapter_modules");

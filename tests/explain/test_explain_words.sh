@@ -193,4 +193,15 @@ for key in count qk_norm; do
     grep -o "\"$key\": [^,]*" dense/model.json | cmp -s - asked || complain "another model: $key"
 done
 grep -q '"kind": "block", "count": 2' dense/model.json || complain "no dense layers"
+# ---- adapters of a mixture: on its attention, whose gradients pass through experts
+mixture='Mixtral-8x7B on 8 H100 80GB, seq_length: 2048, micro_batch_size: 1, global_batch_size: 8,
+LoRA r=16 target_modules=["q_proj", "v_proj"%s]\nIteration time: 1.5 s\n'
+printf "$mixture" '' > attention.md
+printf "$mixture" ', "up_proj"' > experts.md
+answers 0 "Mixtral\|mixtral" explain attention.md -o attention
+grep -A3 '"kind": "moe"' attention/model.json | grep -q frozen || complain "a mixture is trained"
+grep -q '"adapter_modules": \["query", "value"\]' attention/model.json ||
+    complain "no adapters on a mixture's attention"
+answers 0 "adapter_modules attention: adapters on a mixture's experts are not priced" \
+    explain experts.md
 ended

@@ -198,7 +198,7 @@ struct tally {
     int problems, refused, excluded, unjoined, kinds[LAYER_PROJECTOR + 1],
         schedules[SCHEDULE_KIND_COUNT], zero[4], fully_sharded, shared, copied, towers, further,
         folds, sharing, quantised[LAYER_MEMORY + 1], rules[LINEAR_CONVOLUTION + 1], beside,
-        parts[2], widths, headed, same_heads, steps;
+        parts[2], widths, adapted, headed, same_heads, steps;
 };
 
 static void note(struct tally *t, const struct problem *p)
@@ -343,6 +343,7 @@ static void compare_models(uint64_t seed, int models, bool parts, struct tally *
         if (parts) random_parts(&problem.model, rng.state);
         if (parts && problem.model.shape.linear.rule == LINEAR_SCAN) problem.job.layout.tensor = 1;
         if (rng.state / 2 % 4) quantise_frozen(&problem.model, rng.state);
+        int adapted = rng.state / 64 % 2 ? adapt_mixtures(&problem.model, rng.state) : 0;
         if (parts) tally->widths += random_widths(&problem.model, rng.state, arena);
         if (rng.state % 2) share_pools(&problem);
         if (rng.state / 16 % 2) random_tower(&problem, rng.state, 64, arena);
@@ -353,6 +354,7 @@ static void compare_models(uint64_t seed, int models, bool parts, struct tally *
         if (problem_check(&problem, &err) == OK) {
             compare_prices(&problem, i, count, arena);
             note(tally, &problem);
+            tally->adapted += adapted;
             tally->headed += job_has_local_head(&problem.job);
             tally->same_heads += own_head_costs_the_same(&problem, arena);
         } else {
@@ -362,9 +364,10 @@ static void compare_models(uint64_t seed, int models, bool parts, struct tally *
         arena_reset(arena, mark);
     }
     if (tally->refused > 1500) print_message("refused: %s\n", last);
-    print_message("%lld terms, %lld of them in doubt\n", (long long)count->terms,
-                  (long long)count->doubtful);
+    print_message("%lld terms, %lld of them in doubt; %d mixtures with adapters\n",
+                  (long long)count->terms, (long long)count->doubtful, tally->adapted);
     assert_int_equal(count->doubtful, 0);
+    assert_true(tally->adapted > 15);
 }
 
 TEST(random_models)

@@ -205,3 +205,43 @@ TEST(returned_logits_pile_up)
                 assert_int_equal(b->priced.runs[BLOCK].unsharded_bytes, 0);
             }
 }
+
+// Mixtral 8x7B with rank 16 on what its attention multiplies by: 13,631,488 values, as adapter
+// tools print for Mistral 7B, whose attention it has. Experts are not trained, and gradients pass
+// through them.
+TEST(adapters_of_a_mixture)
+{
+    struct bench *b = bench_gated();
+    b->problem.model.shape = (struct shape){.hidden = 4096,
+                                            .ffn = 14336,
+                                            .heads = 32,
+                                            .kv_heads = 8,
+                                            .head_width = 128,
+                                            .vocabulary = 32000,
+                                            .gated_ffn = true,
+                                            .rms_norm = true};
+    struct layer_run *mixture = &b->runs[BLOCK];
+    mixture->kind = LAYER_MOE, mixture->count = 32, b->problem.model.layer_count = 34;
+    mixture->experts = (struct expert_shape){.experts = 8, .top_k = 2, .ffn = 14336};
+    b->problem.job.gradient_bytes_per_value = 4;
+    struct priced_run trained = block_of(b);
+    int64_t n = b->problem.job.sequence * b->problem.job.layout.micro_batch;
+    for (int i = 0; i < 3; i++) b->runs[i].frozen = true;
+    assert_int_equal(block_of(b).backward_ns[0] + block_of(b).stash_bytes[0], 0);
+    bool *on = mixture->adapter_modules;
+    mixture->adapter_rank = 16, on[ADAPTER_QUERY] = on[ADAPTER_KEY] = true;
+    on[ADAPTER_VALUE] = on[ADAPTER_OUTPUT] = true;
+    struct priced_run adapted = block_of(b);
+    assert_int_equal(32 * adapted.gradient_bytes, 4LL * 13631488);
+    assert_int_equal(adapted.weight_bytes, trained.weight_bytes + 2 * 13631488 / 32);
+    assert_int_equal(adapted.stash_bytes[0], trained.stash_bytes[0] + 2 * n * 4 * 16);
+    assert_true(adapted.backward_ns[0] > adapted.forward_ns[0] * 9 / 10);
+    assert_true(adapted.backward_ns[0] < trained.backward_ns[0] * 7 / 10);
+    // Rings of adapters alone: an all-reduce over both replicas, none of experts.
+    b->problem.job.layout.data = b->problem.job.layout.expert = 2;
+    int64_t with = block_of(b).gradient_bytes;
+    assert_int_equal(32 * with, 4LL * 13631488); // the same on each expert rank
+    on[ADAPTER_DOWN] = true;
+    assert_int_equal(model_check(&b->problem.model, &err), BAD_INPUT);
+    assert_non_null(strstr(err.text, "products of its attention alone"));
+}

@@ -175,7 +175,15 @@ less "$(bytes lora_rank=8)" "$(bytes lora_rank=64)" "memory by rank"
 less "$(seconds lora_rank=8)" "$(seconds lora_rank=64)" "time by rank"
 "$plumbline" predict gpu=h100-80gb num_gpus=8 model=qwen3-30b-a3b seq=4096 lora_rank=8 2> err &&
     complain "adapters of experts"
-grep -q "dense blocks" err || complain "adapters of experts: $(cat err)"
+grep -q "products of attention alone" err || complain "adapters of experts: $(cat err)"
+mixture="gpu=h100-80gb num_gpus=8 model=qwen3-30b-a3b seq=4096 precision=bf16 zero=1 recompute=none
+    flash=te micro_batch=1 global_batch=8"
+attention="lora_rank=8 lora_modules=linear_qkv;linear_proj"
+base=$mixture
+less "$(seconds $attention)" "$(seconds)" "time with adapters on a mixture's attention"
+less "$(bytes $attention)" "$(bytes)" "memory with adapters on a mixture's attention"
+base="gpu=A100-80GB layers=32 hidden=4096 heads=32 vocab=51200 positions=0 tp=2 pp=4 dp=4 sp=0
+    flash=te seq=2048 micro_batch=1 global_batch=64"
 while IFS=: read -r words cells; do
     "$plumbline" predict $base $cells 2> err && complain "$cells: predicted"
     grep -q -- "$words" err || complain "$cells: $(cat err)"

@@ -465,7 +465,7 @@ made all $((4 * 16 * (64 + 64 + 2 * (64 + 32) + 64 + 64 + 3 * (64 + 96)))) \
 sed -i 's/hidden_size: 64/hidden_size: 64, num_moe_experts: 4, moe_router_topk: 2/' "$work/in.yaml"
 "$plumbline" import nemo "$work/in.yaml" --gpus 8 --vocabulary 100 --precision bf16 \
     -o "$work/model.json" 2>"$work/err" && wrong "adapters of experts are not refused"
-told 'in.yaml: adapters are priced in dense blocks alone: import the job alone'
+told 'in.yaml: adapters on experts are not priced: name products of attention alone'
 flags='torchrun pretrain_gpt.py --num-layers 4 --hidden-size 64 --num-attention-heads 4
 --seq-length 64 --max-position-embeddings 64 --micro-batch-size 1 --vocab-size 99 --bf16
 --lora-r 16 --lora-target-modules linear_qkv linear_proj'

@@ -224,7 +224,8 @@ static bool one_adapter_more(struct problem *p)
         struct layer_run *r = &m->runs[i];
         bool *on = r->adapter_modules;
         if (!r->adapter_rank || !memchr(on, true, ADAPTER_MODULE_COUNT)) continue;
-        for (int k = ADAPTER_QUERY; k <= ADAPTER_DOWN; k++) {
+        int last = r->kind == LAYER_MOE ? ADAPTER_OUTPUT : ADAPTER_DOWN;
+        for (int k = ADAPTER_QUERY; k <= last; k++) {
             bool together = k <= ADAPTER_VALUE ? on[ADAPTER_QKV] : on[ADAPTER_GATE_UP];
             if (k != ADAPTER_OUTPUT && k != ADAPTER_DOWN && together) continue;
             if (on[k] || (k == ADAPTER_GATE && !m->shape.gated_ffn)) continue;
@@ -305,6 +306,7 @@ static bool draw(struct problem *p, uint64_t seed, struct arena *arena)
     struct random rng = {seed * 0x9e3779b97f4a7c15u};
     *p = (struct problem){.name = "plain"};
     random_model(&p->model, &rng, arena);
+    if (seed % 2) adapt_mixtures(&p->model, seed);
     // Room for one more run.
     struct layer_run *runs = TAKE(arena, p->model.run_count + 1, struct layer_run);
     memcpy(runs, p->model.runs, (size_t)p->model.run_count * sizeof *runs);

@@ -30,6 +30,12 @@ bool run_adapts(const struct layer_run *run, const struct shape *s, enum adapter
     return module <= ADAPTER_DOWN && (module != ADAPTER_GATE || s->gated_ffn);
 }
 
+bool adapters_spare_ffn(const bool *modules)
+{
+    return memchr(modules, true, ADAPTER_MODULE_COUNT) && !modules[ADAPTER_GATE] &&
+           !modules[ADAPTER_UP] && !modules[ADAPTER_DOWN] && !modules[ADAPTER_GATE_UP];
+}
+
 enum status adapters_check(const struct layer_run *run, const struct shape *s, int i,
                            const char *file, struct error *err)
 {
@@ -38,6 +44,11 @@ enum status adapters_check(const struct layer_run *run, const struct shape *s, i
     if ((any || run->adapter_dropout) && !run->adapter_rank)
         return fail(err, BAD_INPUT, "%s: runs[%d].%s: expected it next to an adapter_rank above 0",
                     file, i, any ? "adapter_modules" : "adapter_dropout");
+    if (run->kind == LAYER_MOE && run->adapter_rank && !adapters_spare_ffn(m))
+        return fail(err, BAD_INPUT,
+                    "%s: runs[%d].adapter_modules: expected a moe's to name products of its "
+                    "attention alone (query, key, value, output, qkv)",
+                    file, i);
     if (m[ADAPTER_QKV] && (m[ADAPTER_QUERY] || m[ADAPTER_KEY] || m[ADAPTER_VALUE]))
         return fail(err, BAD_INPUT,
                     "%s: runs[%d].adapter_modules: expected \"qkv\" alone or query, key and value",

@@ -195,6 +195,7 @@ enum status run_kind_check(const struct layer_run *run, const struct shape *s, i
                            const char *file, struct error *err)
 {
     const char *kind = layer_kind_names[run->kind];
+    bool attends = run->kind == LAYER_BLOCK || run->kind == LAYER_MOE;
     TRY(check_attention(run, s, i, file, err));
     if (run->frozen && run->kind == LAYER_MEASURED)
         return fail(err, BAD_INPUT,
@@ -206,10 +207,10 @@ enum status run_kind_check(const struct layer_run *run, const struct shape *s, i
                     "%s: runs[%d].vocabulary: expected it of kind \"measured\" alone, found \"%s\"",
                     file, i, kind);
     if (run->adapter_rank < 0 || run->adapter_rank > ADAPTER_RANK_MAX ||
-        (run->adapter_rank && (!run->frozen || run->kind != LAYER_BLOCK)))
+        (run->adapter_rank && (!run->frozen || !attends)))
         return fail(err, BAD_INPUT,
                     "%s: runs[%d].adapter_rank: expected 0 to %d, and 0 unless the run is a frozen "
-                    "block, found %d (kind \"%s\")",
+                    "block or moe, found %d (kind \"%s\")",
                     file, i, ADAPTER_RANK_MAX, run->adapter_rank, kind);
     TRY(adapters_check(run, s, i, file, err));
     if (run->weight_bits && (run->weight_bits < 1 || run->weight_bits > 16 || !run->frozen))

@@ -168,8 +168,8 @@ struct layer_run {
     int count;         // >= 1
     bool recomputable; // full and first_layers apply; true for blocks, false for embedding and head
     bool frozen;       // not trained: no gradient, no optimizer state, no sync
-    int adapter_rank;  // low-rank adapters, trained, on matrices of a frozen block; 0: none
-    bool adapter_modules[ADAPTER_MODULE_COUNT]; // on which; none stated: on every matrix
+    int adapter_rank;  // low-rank adapters, trained, on matrices of a frozen block or moe; 0: none
+    bool adapter_modules[ADAPTER_MODULE_COUNT]; // on which; none stated: on every matrix of a block
     bool adapter_dropout;                       // on what each reads
     int weight_bits;    // of a frozen run's matrices, experts, vocabulary or pool; 0: as in the
                         // job's precision
@@ -298,6 +298,9 @@ static inline bool run_is_trained(const struct layer_run *r)
 }
 // Whether this product of the block has an adapter.
 bool run_adapts(const struct layer_run *run, const struct shape *s, enum adapter_module module);
+// Whether some are named, all of them attention's, which is all that a moe's adapters are priced
+// on.
+bool adapters_spare_ffn(const bool *modules);
 // Which ones the words of a list name, by the names of peft, Megatron-Bridge and NeMo, in `set`,
 // which has none yet; false: no word is known.
 bool adapters_by_words(const char *text, const struct shape *s, bool *set);

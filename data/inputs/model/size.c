@@ -194,9 +194,9 @@ static struct model_size block(const struct shape *s, const struct layer_run *r)
                   norms(s, r) * norm(s, s->hidden);
     // The projection of a state next to an embedding, their norms, and the norm before the logits.
     if (r->mtp) all += linear(2 * s->hidden, s->hidden, false) + 3 * norm(s, s->hidden);
+    all += adapter_values(s, r);
     if (r->kind == LAYER_BLOCK) {
         if (!r->no_feed_forward) all += feed_forward(s, s->ffn, s->linear_bias);
-        all += adapter_values(s, r);
         return (struct model_size){all, all, false};
     }
     all += s->hidden * (e->experts + (e->shared_gate ? 1 : 0)) +

@@ -398,8 +398,8 @@ static long double rounds_of(const struct price_audit *a, int group, bool of_exp
     for (int i = 0; i < a->problem->model.run_count; i++) {
         int zero = zero_of(a, i, group), rounds = zero < 2 ? 2 : 3 - zero;
         if (zero == 1 && wholly_summed(a, zero)) rounds = 3;
-        bool counts = run_is_trained(run_of(a, i)) &&
-                      (!of_experts || run_of(a, i)->kind == LAYER_MOE);
+        const struct layer_run *r = run_of(a, i); // a mixture's adapters are dense
+        bool counts = of_experts ? r->kind == LAYER_MOE && !r->frozen : run_is_trained(r);
         if (counts && rounds > most) most = rounds;
     }
     return most;

@@ -153,7 +153,7 @@ static struct layer_weight weight_alone(const struct price_audit *of_all, int ru
     struct layer_weight w = {.table = end ? a->vocabulary * a->row / t : 0};
     if (r->frozen) {
         w.frozen_bytes = frozen_bytes(a, r, &v);
-        w.dense = w.apart = r->kind == LAYER_BLOCK ? adapter_values(a, r) : 0;
+        w.dense = w.apart = is_layered(a, run) ? adapter_values(a, r) : 0;
         return w;
     }
     w.dense = dense;

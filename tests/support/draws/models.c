@@ -1,4 +1,6 @@
 // Random models of real size: an embedding, some runs of blocks of all kinds, a head.
+#include <string.h>
+
 #include "tests/support/draws/models.h"
 
 static struct layer_run random_middle(struct random *rng, const char *name)
@@ -119,6 +121,30 @@ void draw_adapters(struct model *m, uint64_t seed)
         if (on[ADAPTER_GATE_UP]) on[ADAPTER_GATE] = on[ADAPTER_UP] = false;
         if (!gated) on[ADAPTER_GATE] = on[ADAPTER_GATE_UP] = false;
     }
+}
+
+int adapt_mixtures(struct model *m, uint64_t seed)
+{
+    struct random own = {seed * 0x9e3779b97f4a7c15u + 83};
+    int adapted = 0;
+    for (int i = 0; i < m->run_count; i++) {
+        struct layer_run *r = &m->runs[i];
+        const struct shape *s = run_shape(m, r);
+        bool plain = !s->kv_rank && !s->gated_attention && !s->value_width && !s->keys_as_values &&
+                     !s->keys_reused;
+        if (r->kind != LAYER_MOE || !plain || r->linear || r->linear_beside || r->no_attention ||
+            r->mtp || random_chance(&own, 40))
+            continue;
+        bool *on = r->adapter_modules, one = random_chance(&own, 30);
+        r->frozen = true, r->adapter_rank = (int)random_between(&own, 1, 64);
+        r->adapter_dropout = random_chance(&own, 40);
+        on[ADAPTER_OUTPUT] = random_chance(&own, 50), on[ADAPTER_QKV] = one;
+        for (int k = ADAPTER_QUERY; k <= ADAPTER_VALUE && !one; k++)
+            on[k] = random_chance(&own, 50);
+        if (!memchr(on, true, ADAPTER_MODULE_COUNT)) on[ADAPTER_QUERY] = true;
+        adapted++;
+    }
+    return adapted;
 }
 
 void model_look_back(struct model *m)

@@ -17,6 +17,9 @@ bool random_pools(struct problem *p, uint64_t seed, struct arena *arena);
 bool random_frozen(struct problem *p, uint64_t seed, struct arena *arena);
 // Which products of the frozen blocks with adapters have one, of some of them.
 void draw_adapters(struct model *m, uint64_t seed);
+// Some mixtures are frozen and have adapters on products of their attention, if the shape allows
+// it. Returns how many.
+int adapt_mixtures(struct model *m, uint64_t seed);
 // Trained blocks share weights, if there are some; one group, a barrier, ZeRO 0. Returns whether.
 bool share_weights(struct problem *p);
 // Adds after the last blocks some that predict further tokens, if compatible with the rest. Returns
