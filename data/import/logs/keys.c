@@ -294,7 +294,7 @@ static bool is_swapped(const char *a, const char *b)
 {
     size_t at = 0;
     while (a[at] && a[at] == b[at]) at++;
-    return a[at] && a[at + 1] && a[at] == b[at + 1] && a[at + 1] == b[at] &&
+    return a[at] && b[at] && a[at] == b[at + 1] && a[at + 1] == b[at] &&
            !strcmp(a + at + 2, b + at + 2);
 }
 
