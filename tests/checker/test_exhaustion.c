@@ -218,11 +218,16 @@ static void write_device(void)
 
 // ---- work
 
-enum { TURNS = 6, LAYERS = 8 };
+enum { TURNS = 6 };
 
-// A rank with six stages of 8 like layers, each of which is recomputed or uses all of the working
-// memory, and of these one has room.
-static void write_one_kept(char hash[SHA256_TEXT])
+// A rank with six stages of like layers, of which one has room that is not recomputed: by the
+// working memory, or by its activations beside the weights.
+struct one_kept {
+    int layers, weight_bytes, working_bytes, limit_bytes;
+};
+static const struct one_kept by_working = {8, 0, 1000, 1010};
+
+static void write_one_kept(const struct one_kept *k, char hash[SHA256_TEXT])
 {
     FILE *f = begin_file("priced.json");
     const char *text = arena_print(
@@ -233,37 +238,42 @@ static void write_one_kept(char hash[SHA256_TEXT])
         "\"devices_per_stage\": 1, \"recompute\": [\"none\", \"full\", \"first_layers\"], "
         "\"boundary_options\": [{\"rank\": 0}], \"gradient_options\": [{\"rank\": 0}], "
         "\"groups\": [{\"name\": \"g\", \"gpu\": \"x\", \"slots\": 1, \"memory_limit_bytes\": "
-        "1010, \"constant_bytes\": 0, \"sync_constant_ns\": [0]}], \"runs\": [{\"name\": \"a\", "
-        "\"count\": %d, \"recomputable\": true, \"weight_bytes\": 0, \"gradient_bytes\": 0, "
-        "\"optimizer_bytes\": 0, \"stash_bytes\": [10, 10, 0], \"working_bytes\": [1000, 1000, 0], "
+        "%d, \"constant_bytes\": 0, \"sync_constant_ns\": [0]}], \"runs\": [{\"name\": \"a\", "
+        "\"count\": %d, \"recomputable\": true, \"weight_bytes\": %d, \"gradient_bytes\": 0, "
+        "\"optimizer_bytes\": 0, \"stash_bytes\": [10, 10, 0], \"working_bytes\": [%d, %d, 0], "
         "\"feedback_bytes\": [0], \"cut\": 0, \"forward_ns\": [1000], \"backward_ns\": [2000], "
         "\"selective_ns\": [0], \"full_ns\": [900], \"optimizer_ns\": [0], \"sync_ns\": [[0]]}], "
         "\"cuts\": [{\"message_bytes\": 0, \"feedback_bytes\": [0], \"forward_ns\": [0, 0, 0, 0], "
         "\"backward_ns\": [[0, 0, 0, 0]]}]}",
-        TURNS, TURNS, LAYERS, LAYERS);
+        TURNS, TURNS, k->layers, k->limit_bytes, k->layers, k->weight_bytes, k->working_bytes,
+        k->working_bytes);
     sha256_text(text, strlen(text), hash);
     fputs(text, f);
     end_file(f);
+}
+
+static void check_written(struct check_result *result)
+{
+    const char *names[] = {"case.json", "priced.json"};
+    struct check_text texts[2];
+    for (int i = 0; i < 2; i++) {
+        texts[i].file = arena_print(&own_arena, "%s/%s", folder, names[i]);
+        MUST(file_read(texts[i].file, &texts[i].text, &texts[i].size, &own_arena, &own_err));
+    }
+    MUST(check_certificate(result, &texts[0], &texts[1], CHECK_WORK_DEFAULT, &own_arena, &own_err));
 }
 
 // The work of one round by ranks, which closes nothing.
 static uint64_t work_of_round(bool decisions)
 {
     struct check_result result;
-    const char *names[] = {"case.json", "priced.json"};
-    struct check_text texts[2];
     char hash[SHA256_TEXT];
-    write_one_kept(hash);
+    write_one_kept(&by_working, hash);
     write_certificate(hash,
                       "\"paths\": [], \"boxes\": [{\"rounds\": [{\"by_ranks\": true, "
                       "\"decisions\": ",
                       decisions ? "true" : "false", 1, "}], \"closed\": true}]}}");
-    for (int i = 0; i < 2; i++) {
-        texts[i].file = arena_print(&own_arena, "%s/%s", folder, names[i]);
-        MUST(file_read(texts[i].file, &texts[i].text, &texts[i].size, &own_arena, &own_err));
-    }
-    MUST(
-        check_certificate(&result, &texts[0], &texts[1], CHECK_WORK_DEFAULT, &own_arena, &own_err));
+    check_written(&result);
     assert_false(result.accepted);
     assert_non_null(strstr(result.reason, "not closed by its rounds"));
     return result.work;
@@ -278,6 +288,38 @@ TEST(test_work_of_decisions)
     uint64_t without = work_of_round(false), with = work_of_round(true);
     print_message("%d decisions: %d steps of work\n", TRIED, (int)(with - without));
     assert_true(with - without >= TRIED * STEPS);
+    assert_int_equal(folder_remove(folder), 0);
+}
+
+// Whether one round by the rank's decisions proves that no plan takes less than bound_ns.
+static bool proves(const struct one_kept *k, int bound_ns)
+{
+    struct check_result result;
+    char hash[SHA256_TEXT];
+    write_one_kept(k, hash);
+    FILE *f = begin_file("case.json");
+    fprintf(f,
+            "{\"kind\": \"plumbline.certificate\", \"version\": 1, \"made_from\": [{\"role\": "
+            "\"priced\", \"path\": \"priced.json\", \"sha256\": \"%s\"}], \"proof\": "
+            "{\"bound_ns\": %d, \"paths\": [{\"start\": [\"forward\", 0, 0, 0], \"laps\": 1, "
+            "\"steps\": \"0*%d\"}], \"boxes\": [{\"rounds\": [{\"weights\": [[0, 1099511627776]], "
+            "\"by_ranks\": true, \"decisions\": true}], \"closed\": true}]}}",
+            hash, bound_ns, 2 * TURNS - 1);
+    end_file(f);
+    check_written(&result);
+    return result.accepted;
+}
+
+// All passes are on one rank: the least time is that of all layers, all but one recomputed.
+TEST(test_truth_of_decisions)
+{
+    const struct one_kept cases[] = {by_working, {TURNS, 0, 1000, 1010}, {TURNS, 100, 0, 610}};
+    assert_int_equal(folder_make(folder), 0);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        int least_ns = 3000 * cases[i].layers + 900 * (cases[i].layers - 1);
+        assert_true(proves(&cases[i], least_ns));
+        assert_false(proves(&cases[i], least_ns + 1));
+    }
     assert_int_equal(folder_remove(folder), 0);
 }
 
