@@ -62,13 +62,13 @@ static void change(const char *name, const char *from, const char *to, char hash
     arena_reset(&own_arena, mark);
 }
 
-static void begin_certificate(FILE *f, const char *priced_hash)
+static void begin_certificate(FILE *f, const char *priced_hash, int bound_ns)
 {
     fprintf(f,
             "{\"kind\": \"plumbline.certificate\", \"version\": 1, \"made_from\": [{\"role\": "
             "\"priced\", "
-            "\"path\": \"priced.json\", \"sha256\": \"%s\"}], \"proof\": {\"bound_ns\": 1, ",
-            priced_hash);
+            "\"path\": \"priced.json\", \"sha256\": \"%s\"}], \"proof\": {\"bound_ns\": %d, ",
+            priced_hash, bound_ns);
 }
 
 static void write_repeated(const char *name, const char *head, const char *each, int times,
@@ -86,7 +86,7 @@ static void write_certificate(const char *hash, const char *head, const char *ea
                               const char *tail)
 {
     FILE *f = begin_file("case.json");
-    begin_certificate(f, hash);
+    begin_certificate(f, hash, 1);
     fputs(head, f);
     repeat(f, each, times);
     fputs(tail, f);
@@ -298,13 +298,12 @@ static bool proves(const struct one_kept *k, int bound_ns)
     char hash[SHA256_TEXT];
     write_one_kept(k, hash);
     FILE *f = begin_file("case.json");
+    begin_certificate(f, hash, bound_ns);
     fprintf(f,
-            "{\"kind\": \"plumbline.certificate\", \"version\": 1, \"made_from\": [{\"role\": "
-            "\"priced\", \"path\": \"priced.json\", \"sha256\": \"%s\"}], \"proof\": "
-            "{\"bound_ns\": %d, \"paths\": [{\"start\": [\"forward\", 0, 0, 0], \"laps\": 1, "
-            "\"steps\": \"0*%d\"}], \"boxes\": [{\"rounds\": [{\"weights\": [[0, 1099511627776]], "
-            "\"by_ranks\": true, \"decisions\": true}], \"closed\": true}]}}",
-            hash, bound_ns, 2 * TURNS - 1);
+            "\"paths\": [{\"start\": [\"forward\", 0, 0, 0], \"laps\": 1, \"steps\": \"0*%d\"}], "
+            "\"boxes\": [{\"rounds\": [{\"weights\": [[0, 1099511627776]], \"by_ranks\": true, "
+            "\"decisions\": true}], \"closed\": true}]}}",
+            2 * TURNS - 1);
     end_file(f);
     check_written(&result);
     return result.accepted;
