@@ -22,7 +22,8 @@ enum { REASON_TEXT = 200 };
 
 struct prediction {
     char reason[REASON_TEXT]; // why there is none; "": there is one
-    bool impossible;          // because a stage would hold no layer: no run has this layout
+    bool impossible;          // no run has this layout: a stage would hold no layer, or the program
+                              // asserts that there are more micro-batches
     int64_t iteration_ns;
     int64_t low_ns, high_ns; // what the costs leave open (formulate/price/range.h); 0: not
                              // requested

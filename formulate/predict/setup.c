@@ -403,6 +403,19 @@ enum status placement_stated(struct placement *to, const struct problem *problem
 // stage.
 static int main_layers(const struct model *m) { return m->layer_count - 2 - model_mtp_depth(m); }
 
+// Its engine of 1F1B asserts that a step warms up every stage but one (engine.py since 2023-09).
+static bool nanotron_starts(const struct predictor *p, struct prediction *prediction)
+{
+    const struct layout *l = &p->problem.job.layout;
+    int micro_batches = job_micro_batches(&p->problem.job);
+    prediction->impossible = l->schedule == SCHEDULE_1F1B && micro_batches < l->pipeline - 1;
+    return !prediction->impossible ||
+           predict_refuse(prediction,
+                          "nanotron's 1f1b: %d micro-batches on %d stages, expected "
+                          "one fewer than stages at least",
+                          micro_batches, l->pipeline);
+}
+
 static bool set_placement(struct predictor *p, const struct run_row *row,
                           struct prediction *prediction)
 {
@@ -423,6 +436,8 @@ static bool set_placement(struct predictor *p, const struct run_row *row,
     if (prediction->impossible)
         return predict_refuse(prediction, "%d layers on %d stages", blocks, stages);
     bool alike = p->problem.model.run_count == 3 && p->problem.model.runs[1].kind == LAYER_BLOCK;
+    if (p->origin->origin.program == PROGRAM_NANOTRON && !nanotron_starts(p, prediction))
+        return false;
     if (p->origin->origin.program == PROGRAM_NANOTRON && alike &&
         stages == p->problem.job.layout.pipeline)
         return split_by_work(to, &p->problem.model, stages, prediction);

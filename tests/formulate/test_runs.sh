@@ -232,6 +232,20 @@ for zero in 0 1; do
     }' out || complain "nanotron, ZeRO $zero: $held $(tail -1 out)"
 done
 
+# nanotron asserts that a step of 1F1B has one micro-batch fewer than stages at least: a run with fewer
+# has failed for certain, one of all forward passes first, or by another program, is priced.
+stages="$(echo $base | sed 's/layers=2/layers=8/; s/tp=4/tp=1/; s/sp=1/sp=0/; s/dp=2/dp=1/')"
+for case in "nanotron 7 1f1b yes" "nanotron 6 1f1b no" "nanotron 6 gpipe yes" "Megatron-LM 6 1f1b yes"; do
+    set -- $case
+    row="$(echo $stages | sed "s/global_batch=4/global_batch=$2/") pp=8 id=a framework=$1 schedule=$3
+        metric=failed_or_oom value=1"
+    for part in 's/=.*//' 's/.*=//'; do echo $row | tr ' ' '\n' | sed "$part" | paste -sd,; done > few.csv
+    run validate few.csv
+    grep -q "nanotron's 1f1b: 6 micro-batches on 8 stages" out && refused=no || refused=yes
+    [ $refused = $4 ] || complain "$case: $(cat out)"
+    [ $4 = yes ] || grep -q 'margin 1.00: 1 of 1 predicted' out || complain "$case: not foreseen"
+done
+
 # Peak memory of torchtitan with nothing fitted: single operators recomputed, FSDP2, fp32 logits.
 run validate "$root/data/runs/torchtitan-llama3.csv" --costs kernels --rows metric=peak_memory \
     --list
