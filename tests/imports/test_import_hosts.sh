@@ -418,5 +418,67 @@ refuse '\-\-like is missing' sinfo 'NODELIST GRES STATE\na gpu:1 idle\n'
 refuse 'like a100=CLUSTER --like h100=CLUSTER\|like h100=CLUSTER --like a100=CLUSTER' sinfo \
     'NODELIST GRES\na gpu:h100:1\nb gpu:a100:1\n' $like
 refuse 'at most 1024' sinfo 'NODELIST GRES\na gpu:2000\n' $like
+# slurm.conf: DEFAULT's gres, nodes of no state yet, a comment, a partition that is down
+expect "n1 h100-of-8
+n2 h100-of-8
+m1 h100-of-4
+h100-of-8 2 8
+h100-of-4 1 4" sinfo <<'END'
+GresTypes=gpu
+NodeName=DEFAULT Gres=gpu:h100:8 CPUs=4 State=UNKNOWN
+NodeName=n[1-2] # Gres=gpu:h100:4
+NodeName=m1 Gres=gpu:h100:4 State=UNKNOWN
+NodeName=f1 State=FUTURE
+PartitionName=x Nodes=ALL State=DOWN
+END
+grep -q '; 1 down' "$work/err" || wrong "FUTURE: $(cat "$work/err")"
+# scontrol's UNKNOWN is a state
+refuse '\-\-all includes the others' sinfo 'NodeName=a CPUAlloc=0 Gres=gpu:8 State=UNKNOWN\n' $like
+# gres.conf: the lines of a node add up
+expect "n1 h100-of-8
+n2 h100-of-4
+n3 h100-of-3
+h100-of-8 1 8
+h100-of-4 1 4
+h100-of-3 1 3" sinfo <<'END'
+AutoDetect=off
+NodeName=n1 Name=gpu Type=h100 File=/dev/nvidia[0-3] Cores=0-3
+NodeName=n1 Name=gpu Type=h100 File=/dev/nvidia[4-7] Cores=4-7
+NodeName=n2 Name=gpu Type=h100 Count=4
+NodeName=n3 Name=gpu Type=h100 File=/dev/nvidia0,/dev/nvidia[2-3]
+NodeName=n4 Name=nic File=/dev/nic[0-3]
+END
+refuse 'line 1: expected NodeName=' sinfo 'Name=gpu File=/dev/nvidia0\n' $like
+refuse 'line 2: expected NodeName=' sinfo 'NodeName=n1 Name=gpu\nName=gpu File=/dev/nvidia0\n' $like
+refuse 'n1 has GPUs of types a100 and h100' sinfo \
+    'NodeName=n1 Name=gpu Type=a100\nNodeName=n1 Name=gpu Type=h100\n' $like
+# parts of GPUs are none
+expect "n1 h100-of-2
+h100-of-2 1 2" sinfo <<'END'
+NodeName=n1 Gres=gpu:h100:2,gpu:h100_3g.40gb:4 State=IDLE
+NodeName=n2 Gres=gpu:1g.10gb:7 State=IDLE
+END
+grep -q 'parts of GPUs (MIG) are not counted: gres of 2 nodes' "$work/err" ||
+    wrong "MIG: $(cat "$work/err")"
+expect "n1 h100-of-4
+h100-of-4 1 4" sinfo <<'END'
+NodeName=n1 CPUAlloc=1 State=MIXED CfgTRES=cpu=192,gres/gpu=16,gres/gpu:h100=4 AllocTRES=cpu=1
+END
+grep -q 'gres of 1 node has' "$work/err" || wrong "what has no type: $(cat "$work/err")"
+refuse 'nodes with parts of GPUs (MIG) alone' sinfo 'NODELIST GRES\na gpu:3g.40gb:2\n' $like
+refuse 'a partition with GPUs of several types' sinfo \
+    'PartitionName=p Nodes=n[1-4] TotalNodes=4 TRES=gres/gpu=8,gres/gpu:a=4,gres/gpu:b=4\n' $like
+# without a header, the first column's names may be a partition's
+refuse "line 1: expected names of nodes, found the partition 'p\*'" sinfo 'p*|gpu:8\n' $like
+refuse 'strict: would be assumed: the first column has nodes' sinfo 'p|gpu:8\n' $like --strict
+# slurmrestd's one node
+expect "n1 h100-of-4
+h100-of-4 1 4" sinfo <<'END'
+{"name": "n1", "gres": "gpu:h100:4(S:0)", "state": ["IDLE"], "cpus": 16}
+END
+# two kinds of topology at once
+refuse 'found a topology of the kind flat beside them' slurm \
+    '\055 topology: a\n  block:\n    blocks:\n      - block: b\n        nodes: n1\n  flat: true\n' \
+    --like h100-128x8
 [ -e "$work/failed" ] && exit 1
 echo "import of hosts: all as expected"

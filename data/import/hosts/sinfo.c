@@ -1,7 +1,7 @@
 // plumbline import sinfo FILE: nodes with their GPUs as known to Slurm, from the output of `sinfo
 // -N -o "%N %G %t"` (any columns, named by its header), of `scontrol show node` or `show
-// partition`, or from `--json` of sinfo and of scontrol show nodes; makes a cluster whose nodes
-// have these names, with a group for each kind and number of GPUs.
+// partition`, from slurm.conf or gres.conf, or from `--json` of sinfo and of scontrol show nodes;
+// makes a cluster whose nodes have these names, with a group for each kind and number of GPUs.
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +15,16 @@
 enum { LIKES_MOST = GROUPS_MAX };
 
 // ---- nodes
+
+// "nvidia_a100_3g.20gb": a part of a GPU, as MIG names it.
+static bool is_part(const char *type)
+{
+    for (const char *dot = type; (dot = strchr(dot, '.')); dot++)
+        if (dot > type + 1 && dot[-1] == 'g' && isdigit((unsigned char)dot[-2]) &&
+            isdigit((unsigned char)dot[1]))
+            return true;
+    return false;
+}
 
 // "gpu:h100:8(S:0-1),nvme:1", "gpu:8": the kinds of one node add up.
 static enum status read_gres(const char *gres, struct slurm_node *node, struct sinfo *s,
@@ -37,11 +47,15 @@ static enum status read_gres(const char *gres, struct slurm_node *node, struct s
                     : arena_print(s->arena, "%.*s",
                                   (int)(last ? last - first - 1 : (long)strlen(first + 1)),
                                   first + 1);
-            if (node->gpus && strcmp(node->type, type))
+            if (is_part(type)) {
+                node->parts += (int)count;
+            } else if (node->gpus && strcmp(node->type, type)) {
                 return text_refuse(t, err, "gres: one node has GPUs of types %s and %s",
                                    *node->type ? node->type : "no type", type);
-            node->type = type;
-            node->gpus += (int)count;
+            } else {
+                node->type = type;
+                node->gpus += (int)count;
+            }
         }
         at += length + (at[length] == ',');
     }
@@ -52,8 +66,8 @@ static enum status read_gres(const char *gres, struct slurm_node *node, struct s
 // not.
 static bool works(const char *state)
 {
-    static const char *const away[] = {"down", "drain", "drng",  "fail",     "maint",
-                                       "err",  "unk",   "inval", "not_resp", "*"};
+    static const char *const away[] = {"down", "drain", "drng",     "fail",  "maint", "err",
+                                       "unk",  "inval", "not_resp", "futur", "*"};
     char text[64] = "";
     for (size_t i = 0; state[i] && i < sizeof text - 1; i++)
         text[i] = (char)tolower((unsigned char)state[i]);
@@ -74,8 +88,15 @@ enum status sinfo_add(struct sinfo *s, const char *names, const char *gres, cons
     for (int i = 0; i < list.count; i++) {
         int k = 0;
         while (k < s->count && strcmp(s->nodes[k].name, list.items[i])) k++;
-        if (k < s->count) continue; // repeated for another partition
-        if (!node.gpus) s->without_gpus++;
+        if (k < s->count && s->devices > 0) {
+            if (strcmp(s->nodes[k].type, node.type))
+                return text_refuse(t, err, "%.60s has GPUs of types %s and %s", s->nodes[k].name,
+                                   s->nodes[k].type, node.type);
+            s->nodes[k].gpus += node.gpus;
+        }
+        if (k < s->count) continue;
+        s->parted += node.parts > 0;
+        if (!node.gpus) s->without_gpus += !node.parts;
         else if (!s->all && !works(state)) s->away++;
         if (!node.gpus || (!s->all && !works(state))) continue;
         GROW(s->arena, s->nodes, s->count, s->capacity, 64);
@@ -100,7 +121,7 @@ static bool guess_columns(struct sinfo *s, const struct text_lines *t)
 {
     for (int i = 1; i < t->word_count; i++) {
         if (strncmp(t->words[i], "gpu:", 4) && strcmp(t->words[i], "(null)")) continue;
-        s->name_column = 0, s->gres_column = i, s->state_column = i + 1;
+        s->name_column = 0, s->gres_column = i, s->state_column = i + 1, s->no_header = true;
         return true;
     }
     return false;
@@ -132,11 +153,21 @@ static bool is_prompt(const struct text_lines *t)
     return false;
 }
 
+// A line of gres.conf that is every node's.
+static enum status refuse_unnamed(const struct text_lines *t, struct error *err)
+{
+    return text_refuse(t, err,
+                       "expected NodeName=... before Name=gpu: these devices are every node's, and "
+                       "slurm.conf or scontrol show node says which nodes there are");
+}
+
 static enum status read_row(struct sinfo *s, const struct text_lines *t, struct error *err)
 {
     static const char *const names[] = {"NODELIST", "HOSTNAMES", "NODE", "NODEHOST"},
                              *const gres[] = {"GRES", "TRES"}, *const available = "AVAIL",
                              *const states[] = {"STATE", "STATELONG", "STATECOMPACT"};
+    for (int i = 0; i < t->word_count; i++)
+        if (!strcmp(t->words[i], "Name=gpu")) return refuse_unnamed(t, err);
     if (s->name_column < 0) {
         s->name_column = column_of(t, names, ARRAY_LENGTH(names));
         s->gres_column = column_of(t, gres, ARRAY_LENGTH(gres));
@@ -156,6 +187,11 @@ static enum status read_row(struct sinfo *s, const struct text_lines *t, struct 
     if (t->word_count <= s->name_column || t->word_count <= s->gres_column)
         return text_refuse(t, err, "expected as many columns as the header has, found %d",
                            t->word_count);
+    if (s->no_header && strchr(t->words[0], '*'))
+        return text_refuse(t, err,
+                           "expected names of nodes, found the partition '%.40s': print sinfo -N "
+                           "-o \"%%N %%G %%t\"",
+                           t->words[0]);
     return sinfo_add(
         s, t->words[s->name_column], t->words[s->gres_column],
         s->state_column >= 0 && s->state_column < t->word_count ? t->words[s->state_column] : "", t,
@@ -164,51 +200,97 @@ static enum status read_row(struct sinfo *s, const struct text_lines *t, struct 
 
 // ---- scontrol show node, show partition
 
-// "cpu=192,mem=2063G,billing=192,gres/gpu=8,gres/gpu:h100=8" of `total` nodes, as gres of one.
-static const char *gres_of(const struct sinfo *s, const struct text_lines *t, struct error *err)
+// "cpu=192,mem=2063G,billing=192,gres/gpu=8,gres/gpu:h100=8" of `total` nodes, as gres of one: its
+// types, or the number alone. More than the types have is of types that Slurm does not count:
+// parts.
+static const char *gres_of(struct sinfo *s, const struct text_lines *t, struct error *err)
 {
-    const char *of_type = strstr(s->tres, "gres/gpu:"), *any = strstr(s->tres, "gres/gpu=");
-    const char *at = of_type ? of_type + 9 : any ? any + 9 : NULL;
-    if (!at) return "";
-    const char *equals = of_type ? strchr(at, '=') : at - 1;
-    long long gpus = equals ? strtoll(equals + 1, NULL, 10) : 0;
-    if (!equals || gpus < 1 || gpus % s->total) {
-        text_refuse(t, err, "%.60s: expected as many GPUs on each of %d nodes, found %lld", s->name,
-                    s->total, gpus);
-        return NULL;
+    const char *gres = "";
+    long long all = 0, typed = 0;
+    for (const char *at = s->tres; (at = strstr(at, "gres/gpu"));) {
+        at += strlen("gres/gpu");
+        size_t type = strcspn(at, "=,");
+        if (at[type] != '=') continue;
+        long long gpus = strtoll(at + type + 1, NULL, 10);
+        if (gpus < 1 || gpus % s->total) {
+            text_refuse(t, err, "%.60s: expected as many GPUs on each of %d nodes, found %lld",
+                        s->name, s->total, gpus);
+            return NULL;
+        }
+        if (type && *gres && s->name_column != -2) {
+            text_refuse(t, err,
+                        "%.60s: a partition with GPUs of several types: print its nodes, "
+                        "scontrol show node",
+                        s->name);
+            return NULL;
+        }
+        if (type)
+            gres = arena_print(s->arena, "%sgpu%.*s:%lld,", gres, (int)type, at, gpus / s->total),
+            typed += gpus;
+        else all = gpus;
     }
-    const char *type = of_type ? arena_print(s->arena, "%.*s:", (int)(equals - at), at) : "";
-    return arena_print(s->arena, "gpu:%s%lld", type, gpus / s->total);
+    s->parted += typed && all > typed;
+    return typed || !all ? gres : arena_print(s->arena, "gpu:%lld", all / s->total);
 }
 
 static enum status end_node(struct sinfo *s, const struct text_lines *t, struct error *err)
 {
-    if (!s->name) return OK;
-    const char *gres = strncmp(s->gres, "gpu", 3) && !strstr(s->gres, ",gpu") ? gres_of(s, t, err)
-                                                                              : s->gres;
-    if (!gres) return BAD_INPUT;
-    TRY(sinfo_add(s, s->name, gres, s->state, t, err));
+    const char *name = s->name, *gres = s->gres;
     s->name = NULL;
-    return OK;
+    if (!name) return OK;
+    if (!strcasecmp(name, "DEFAULT")) return s->usual_gres = s->gres, OK;
+    if (s->devices > 0) gres = arena_print(s->arena, "gpu:%s:%d", s->type, s->devices);
+    else if (strncmp(gres, "gpu", 3) && !strstr(gres, ",gpu")) {
+        s->name = name, gres = gres_of(s, t, err), s->name = NULL;
+        if (!gres) return BAD_INPUT;
+    }
+    return sinfo_add(s, name, gres, s->state, t, err);
 }
 
 static void begin_node(struct sinfo *s, const char *name)
 {
-    s->name = name, s->gres = s->tres = s->state = "", s->total = 1;
+    s->name = name, s->gres = s->usual_gres, s->tres = s->state = s->type = "", s->total = 1;
+    s->allocates = false, s->devices = -1;
 }
 
+// gres.conf: "/dev/nvidia[0-3]", as many devices; "Count=4" says so itself.
+static enum status read_device(struct sinfo *s, const char *word, const char *value,
+                               const struct text_lines *t, struct error *err)
+{
+    struct host_names files = {.arena = s->arena};
+    int64_t count;
+    if (!strcmp(word, "Name=gpu")) {
+        if (!s->name || s->devices >= 0) return refuse_unnamed(t, err);
+        s->devices = 1;
+    } else if (s->devices < 0) {
+        return OK;
+    } else if (!strncmp(word, "Type=", 5)) {
+        s->type = value;
+    } else if (!strncmp(word, "Count=", 6) && word_is_whole(value, &count) && count <= 1024) {
+        s->devices = (int)count;
+    } else if (!strncmp(word, "File=", 5)) {
+        char *bare = arena_copy_text(s->arena, value);
+        for (char *c = bare; (c = strchr(c, '/'));) *c = '_';
+        TRY(host_names_add(&files, bare, t, err));
+        s->devices = files.count;
+    }
+    return OK;
+}
+
+// Up to a comment; "OS=Linux 5.15.0 #1 SMP" is none.
 static enum status read_words(struct sinfo *s, const struct text_lines *t, struct error *err)
 {
-    bool node = s->name_column == -2; // else partitions
+    bool node = s->name_column == -2, system = false; // else partitions
     for (int i = 0; i < t->word_count; i++) {
         const char *word = t->words[i], *equals = strchr(word, '=');
-        if (!strncmp(word, "Reason=", 7)) break; // words of a person
+        if (!strncmp(word, "Reason=", 7) || (*word == '#' && !system)) break; // words of a person
+        system = system || !strncmp(word, "OS=", 3);
         if (!equals) continue;
         const char *value = arena_copy_text(s->arena, equals + 1);
         int64_t total;
-        if (!strncmp(word, node ? "NodeName=" : "PartitionName=", node ? 9 : 14)) {
+        if (!strncmp(word, "NodeName=", 9) || !strncmp(word, "PartitionName=", 14)) {
             TRY(end_node(s, t, err));
-            if (node) begin_node(s, value);
+            if (node && *word == 'N') begin_node(s, value);
         } else if (!node && !strncmp(word, "Nodes=", 6) && strcmp(value, "(null)")) {
             begin_node(s, value);
         } else if (!strncmp(word, "TotalNodes=", 11) && word_is_whole(value, &total) && total > 0 &&
@@ -216,7 +298,11 @@ static enum status read_words(struct sinfo *s, const struct text_lines *t, struc
             s->total = (int)total;
         } else if (!strncmp(word, "Gres=", 5)) s->gres = value;
         else if (!strncmp(word, "CfgTRES=", 8) || !strncmp(word, "TRES=", 5)) s->tres = value;
-        else if (node && !strncmp(word, "State=", 6)) s->state = value;
+        else if (!strncmp(word, "CPUAlloc=", 9)) s->allocates = true;
+        else if (node && !strncmp(word, "State=", 6) &&
+                 (s->allocates || strcasecmp(value, "UNKNOWN"))) // slurm.conf's usual word
+            s->state = value;
+        else if (node) TRY(read_device(s, word, value, t, err));
     }
     return OK;
 }
@@ -228,6 +314,7 @@ static enum status read_nodes(struct sinfo *s, const char *path, const char *tex
     bool node = strstr(text, "NodeName=") != NULL, more,
          words = node || strstr(text, "PartitionName=");
     s->name_column = node ? -2 : -1;
+    s->usual_gres = "";
     begin_node(s, NULL);
     // "%N|%G|%t" is used, too
     char *copy = arena_print(s->arena, "%.*s", (int)size, text);
@@ -252,6 +339,7 @@ static enum status expect_nodes(const struct sinfo *s, const char *path, struct 
     if (s->count) return OK;
     return fail(err, BAD_INPUT, "%s: expected nodes with GPUs (gres), found %s", path,
                 s->away           ? "none that is up: --all includes the others"
+                : s->parted       ? "nodes with parts of GPUs (MIG) alone"
                 : s->without_gpus ? "nodes without"
                                   : "none");
 }
@@ -356,6 +444,11 @@ static enum status read_file(void *options, struct error *err)
     bool json = r->text[strspn(r->text, " \t\r\n")] == '{';
     TRY((json ? sinfo_read_json : read_nodes)(s, r->file.path, r->text, r->size, err));
     TRY(expect_nodes(s, r->file.path, err));
+    if (s->no_header)
+        said_assume(&r->said, "the first column has nodes' names: the table has no header");
+    if (s->parted)
+        said_assume(&r->said, "parts of GPUs (MIG) are not counted: gres of %d node%s has some",
+                    s->parted, s->parted == 1 ? "" : "s");
     if (!json && s->name_column >= 0 && s->gres_column < 0)
         said_assume(&r->said, "%d GPUs in each node, as %s has: the table has no GRES",
                     s->usual_gpus, any);
@@ -388,7 +481,7 @@ static const struct options defaults = {
     .import = {.reader = &reader, .output = "-", .name = "slurm"}};
 const struct command import_sinfo = {
     .name = "sinfo",
-    .text = "sinfo or scontrol show node output, or JSON -> cluster of these nodes",
+    .text = "sinfo, scontrol show node, slurm.conf ... -> cluster of these nodes",
     .usage = "plumbline import sinfo FILE --like CLUSTER [-o cluster.json]",
     READER(rows, struct options, defaults),
 };

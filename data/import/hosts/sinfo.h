@@ -5,23 +5,29 @@
 
 struct slurm_node {
     const char *name, *type; // type "": the file does not state it
-    int gpus;
+    int gpus, parts;         // parts: MIG's, which are no GPUs
 };
 
 struct sinfo {
     struct slurm_node *nodes;
-    int count, capacity, without_gpus, away;
-    bool all; // include nodes that are down or drained
+    int count, capacity, without_gpus, away, parted; // parted: with parts of GPUs
+    bool all;                                        // include nodes that are down or drained
     struct arena *arena;
     // table: indices of its columns, -1: there is none; scontrol: the current node or partition
     int name_column, gres_column, state_column, available_column, column_count;
     int usual_gpus; // of a node where the table has no GRES; 0: not known
+    bool no_header; // of the table
     bool ended;     // the table without GRES, by a line that is not of it
-    const char *name, *gres, *tres, *state;
-    int total; // nodes of the partition
+    const char *name, *gres, *tres, *state, *usual_gres; // usual: of NodeName=DEFAULT
+    int total;                                           // nodes of the partition
+    bool allocates; // the node's record is a running node's, not a configuration's
+    // gres.conf: GPUs of the record, -1: it is another file's; the record's type
+    int devices;
+    const char *type;
 };
 
-// Nodes of a list that are alike, with what Slurm calls their gres.
+// Nodes of a list that are alike, with what Slurm calls their gres. A node that is there already is
+// listed for another partition, or, in gres.conf, has more devices.
 enum status sinfo_add(struct sinfo *s, const char *names, const char *gres, const char *state,
                       const struct text_lines *t, struct error *err);
 enum status sinfo_read_json(struct sinfo *s, const char *path, const char *text, size_t size,

@@ -156,7 +156,8 @@ static enum status read_yaml_line(struct yaml *y, const struct text_lines *t, st
         return add_sizes(y->tree, key, t, err);
     y->sizes = !strcmp(key, "block_sizes:");
     if (y->sizes) return add_sizes(y->tree, value, t, err);
-    if (!strcmp(key, "ring:") || !strcmp(key, "torus3d:") || !strcmp(key, "flat:"))
+    if ((!strcmp(key, "ring:") || !strcmp(key, "torus3d:") || !strcmp(key, "flat:")) &&
+        strcmp(value, "false"))
         y->tree->plugin = arena_print(y->tree->arena, "%.*s", (int)strlen(key) - 1, key);
     if (!strcmp(key, "switch:") || !strcmp(key, "block:")) {
         if (!*value) return OK; // the plugin's own key
@@ -213,9 +214,10 @@ static enum status read_yaml(struct tree *tree, struct text_lines *t, const char
         if (t->word_count && *t->words[0] != '#') TRY(read_yaml_line(&y, t, err));
     }
     TRY(end_entry(&y, t, err));
-    if (tree->nodes.count || !tree->plugin) return OK;
-    return fail(err, BAD_INPUT, "%s: expected a tree or blocks, found a topology of the kind %s",
-                t->path, tree->plugin);
+    if (!tree->plugin) return OK;
+    return fail(err, BAD_INPUT,
+                "%s: topology %.60s: expected a tree or blocks, found a topology of the kind %s%s",
+                t->path, y.wanted, tree->plugin, tree->nodes.count ? " beside them" : "");
 }
 
 // ---- the tree
