@@ -142,6 +142,73 @@ step='"model_type": "step3p5", "num_hidden_layers": 3, "vocab_size": 5000'
 says 0 'read: .*rope_theta' "{$step, \"rope_theta\": [5000000.0, 10000.0, 10000.0]}"
 grep -q '"rotary_base": 5000000' "$work/model.json" || wrong "a base of each layer"
 says 2 'rope_theta' "{$step, \"rope_theta\": [5000000.0]}"
+# Files that contradict their class, or say what it leaves out, are refused by name.
+says 2 '"head_dim": expected heads x head_dim to be the hidden size, 2560, .* found 20 x 256' \
+    '{"model_type": "helium", "head_dim": 256}'
+says 2 '"use_conv_bias": expected true' '{"model_type": "falcon_mamba", "use_conv_bias": false}'
+says 2 '"mamba_conv_bias": expected true' '{"model_type": "jamba", "mamba_conv_bias": false}'
+says 0 parameters '{"model_type": "jamba"}'
+base=$(sed -n 's/.*jamba: \([0-9]*\) parameters/\1/p' "$work/err")
+says 0 "jamba: $((base + 28 * (2 * 8192 + 4096))) parameters" \
+    '{"model_type": "jamba", "mamba_proj_bias": true}'
+says 2 '"expansion_ratio": expected 4' '{"model_type": "mpt", "expansion_ratio": 8}'
+says 2 '"qk_head_dim": expected qk_nope_head_dim + qk_rope_head_dim, 192, found 96' \
+    '{"model_type": "longcat_flash", "qk_head_dim": 96}'
+# A width of its own goes before what a factor says: 32 layers of d wide, 48 of steps, 16 of states.
+words=$(python3 -c 'h, d, v, r, n = 768, 1000, 50280, 48, 16
+each = h + 2 * d * h + 4 * d + d + d * (r + 2 * n) + r * d + d + d * n + d + d * h
+print(v * h + h + 32 * each)
+' 2>/dev/null)
+says 0 "mamba: ${words:-105} parameters" \
+    '{"model_type": "mamba", "expand": 2, "intermediate_size": 1000}'
+# Heads of Ling 3's delta attention under the name that transformers saves.
+ling3='"model_type": "bailing_hybrid", "num_hidden_layers": 1, "first_k_dense_replace": 1'
+says 0 parameters "{$ling3, \"linear_num_heads\": 16}"
+grep -q '"value_heads": 16' "$work/model.json" || wrong "heads of delta attention"
+# Nemotron's mixtures have a shared expert of the stated width whatever its number is.
+says 0 'read: .*n_shared_experts' '{"model_type": "nemotron_h", "n_shared_experts": 0}'
+grep -q '"shared_ffn": 7688' "$work/model.json" || wrong "the shared expert of nemotron_h"
+# GLM 5.2: layers that take the keys which one before them found have nothing that finds any: of
+# 6 layers 3 here, each 2048 x 32 x 128 + 6144 x (128 + 32) + 2 x 128 fewer.
+glm='"model_type": "glm_moe_dsa", "num_hidden_layers": 6'
+size() { sed -n 's/.*glm_moe_dsa: \([0-9]*\) parameters/\1/p' "$work/err"; }
+says 0 parameters "{$glm}"
+all=$(size)
+for how in '"index_topk_freq": 4, "index_skip_topk_offset": 3' '"index_topk_pattern": "FFFSSS"' \
+    '"indexer_types": ["full", "full", "full", "shared", "shared", "shared"]'; do
+    says 0 '3 layers attend to the keys that one before them found: .* 2048 tokens' "{$glm, $how}"
+    [ $((all - $(size))) -eq $((3 * (2048 * 32 * 128 + 6144 * 160 + 256))) ] ||
+        wrong "$how: $all, $(size)"
+done
+says 2 'expected a full layer first' "{$glm, \"index_topk_pattern\": \"SFFFFF\"}"
+says 2 'expected a letter for each of 6 layers' "{$glm, \"index_topk_pattern\": \"FS\"}"
+# MiMo 7B is as qwen2, with a layer that predicts further tokens.
+says 0 'mimo: [0-9]* parameters' '{"model_type": "mimo", "num_nextn_predict_layers": 1}'
+own=$(sed -n 's/.*mimo: \([0-9]*\) parameters/\1/p' "$work/err")
+says 0 "qwen2: $own parameters" '{"model_type": "qwen2", "hidden_size": 4096,
+    "intermediate_size": 11008, "num_hidden_layers": 36, "num_key_value_heads": 8,
+    "vocab_size": 151680}'
+# A name that nobody knows is answered by its architecture; so is one that is not read.
+says 0 'assumed: .*model_type: my_own is read as qwen3, by its architecture, Qwen3ForCausalLM' \
+    '{"model_type": "my_own", "architectures": ["Qwen3ForCausalLM"]}'
+says 0 'assumed: .*(not stated) is read as gemma3_text, by its architecture' \
+    '{"architectures": ["Gemma3ForCausalLM"]}'
+says 2 '"deepseek_ref" is not read: it has compressed attention' \
+    '{"model_type": "deepseek_ref", "architectures": ["DeepseekV4ForCausalLM"]}'
+says 2 'architectures: "OpenMoeForCausalLM" is not read, nor a name near it' \
+    '{"architectures": ["OpenMoeForCausalLM"]}'
+says 2 'peft_type: LORA: an adapter, expected the config.json of its model, me/llama' \
+    '{"peft_type": "LORA", "base_model_name_or_path": "me/llama", "r": 8}'
+says 2 '_class_name: AutoencoderKL: a part of a pipeline of diffusers' \
+    '{"_class_name": "AutoencoderKL"}'
+says 2 'T5EncoderModel: the encoder of a t5 alone is not read' \
+    '{"model_type": "t5", "architectures": ["T5EncoderModel"]}'
+says 0 'assumed: .*LlamaForSequenceClassification is planned with the head of a language model' \
+    '{"model_type": "llama", "architectures": ["LlamaForSequenceClassification"]}'
+says 0 'qwen2: [0-9]* parameters' \
+    '{"model_type": "internvl_chat", "llm_config": {"model_type": "qwen2"},
+      "vision_config": {"hidden_size": 64}, "_name_or_path": "qwen2"}'
+says 2 '"bart" is not read: it has an encoder beside its decoder' '{"model_type": "bart"}'
 # Gemma 3 states how scores are scaled, which Megatron's layer takes from there; read back, the
 # model is the same. Without it there is no layer.
 gemma='"hidden_size": 2560, "intermediate_size": 10240, "num_hidden_layers": 34,

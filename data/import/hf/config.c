@@ -164,8 +164,9 @@ static bool same_layer(const struct hf_layer *a, const struct hf_layer *b)
            a->no_attention == b->no_attention && a->ffn == b->ffn && a->kv_heads == b->kv_heads &&
            a->heads == b->heads && a->head_width == b->head_width &&
            a->value_width == b->value_width && a->keys_as_values == b->keys_as_values &&
-           a->keys_reused == b->keys_reused && a->products == b->products &&
-           a->values == b->values && a->no_feed_forward == b->no_feed_forward;
+           a->keys_reused == b->keys_reused && a->choice_reused == b->choice_reused &&
+           a->products == b->products && a->values == b->values &&
+           a->no_feed_forward == b->no_feed_forward;
 }
 
 // What distinguishes layers of this model.
@@ -222,6 +223,7 @@ static const struct shape *own_shape(const struct hf_model *x, const struct hf_l
     if (l->value_width) own->value_width = l->value_width;
     if (own->value_width == own->head_width && !own->kv_rank) own->value_width = 0;
     own->keys_as_values = l->keys_as_values, own->keys_reused = l->keys_reused;
+    if (l->choice_reused) own->index_heads = own->index_width = own->index_top_k = 0;
     own->vocabulary = own->embedding_width = own->vocabulary_multiple = 0;
     own->tied_embeddings = own->no_final_norm = false;
     return own;
@@ -234,7 +236,7 @@ static struct layer_run run_of_layer(const struct hf_model *x, const struct hf_l
     *(l->chunked ? &r.chunk : &r.window) = l->window;
     r.linear = l->linear, r.bidirectional = l->bidirectional, r.cross_attention = l->cross;
     if (l->ffn || l->kv_heads || l->heads || l->head_width || l->value_width || l->keys_as_values ||
-        l->keys_reused)
+        l->keys_reused || l->choice_reused)
         r.shape = own_shape(x, l);
     r.linear_beside = l->beside;
     r.no_attention = l->no_attention, r.no_feed_forward = l->no_feed_forward;
@@ -287,40 +289,6 @@ static const char *last_part(const char *path)
     return slash ? slash + 1 : path;
 }
 
-static enum status refuse_class(const struct hf_model *x, const char *type, struct error *err)
-{
-    const char *why = hf_why_not(type, x->arena);
-    return json_refuse(x->root, err,
-                       "model_type: \"%s\" is not read%s; describe its layers in a model document "
-                       "(docs/FORMATS.md, model; plumbline example gpt writes one)",
-                       type, why);
-}
-
-// In a model of several modalities, the part that reads and writes text.
-static enum status find_class(struct hf_model *x, struct json *text, const char **type,
-                              struct error *err)
-{
-    struct json_field parts[] = {FIELD_OBJECT("text_config", OPTIONAL, text)};
-    struct json_field types[] = {FIELD_TEXT("model_type", OPTIONAL, type)};
-    TRY(HF_FIELDS(x, types, err));
-    if (!*type)
-        return json_refuse(x->root, err,
-                           "key \"model_type\" is missing: expected the config.json of one model");
-    TRY(HF_FIELDS(x, parts, err));
-    x->class = hf_find_class(*type);
-    const struct hf_class *of_text = hf_find_class(arena_print(x->arena, "%s_text", *type));
-    if (!x->class && !json_is_present(text) && of_text && (of_text->flat || hf_has_tower(*type)))
-        x->class = of_text;
-    if (!x->class && json_is_present(text)) {
-        const char *of_part = arena_print(x->arena, "%s_text", *type);
-        struct json_field optional[] = {FIELD_TEXT("model_type", OPTIONAL, &of_part)};
-        x->root = text;
-        TRY(HF_FIELDS(x, optional, err));
-        x->class = hf_find_class(of_part);
-    }
-    return x->class ? OK : refuse_class(x, *type, err);
-}
-
 enum status model_import_hf(struct model *m, const char *path, const char *name, int mtp,
                             const char *output, struct said *said, struct arena *arena,
                             struct error *err)
@@ -337,7 +305,7 @@ enum status model_import_hf(struct model *m, const char *path, const char *name,
     *m = (struct model){.document.path = config.path, .has_shape = true};
     TRY(text_json(&root, config.path, text, size, arena, err));
     TRY(hf_text(&x, "_name_or_path", &name_or_path, err));
-    TRY(find_class(&x, &part, &model_type, err));
+    TRY(hf_choose_class(&x, &part, &model_type, err));
     TRY(refuse_modalities(&x, model_type, err));
     TRY(refuse_experts(&x, err));
     TRY(refuse_encoders(&x, err));

@@ -1,4 +1,6 @@
-// Finds the class of a config by its name; for one that is not read, why, and the nearest.
+// Finds the class of a config by its name, or by the architecture that it states; for one that is
+// not read, why, and the nearest.
+#include <ctype.h>
 #include <string.h>
 
 #include "data/base/names.h"
@@ -26,6 +28,7 @@ static const char *const *class_names(struct arena *arena)
 #define LINEAR "layers of linear attention"
 #define SHARED "layers of a state space, and blocks of attention that several of them share"
 #define CONVOLVED "convolutions beside its attention"
+#define BESIDE "an encoder beside its decoder, with learned positions"
 
 static const struct unread {
     const char *name, *has, *nearest;
@@ -49,23 +52,173 @@ static const struct unread {
     {"phi4_multimodal", "adapters for images and sound", "phi3"},
     {"qwen4_exp", "embeddings of several tokens and gated residuals", "qwen3_5_text"},
     {"zaya", "convolved attention and routers of layers", "qwen3_moe"},
+    {"bart", BESIDE, "t5"},
+    {"mbart", BESIDE, "t5"},
+    {"pegasus", BESIDE, "t5"},
+    {"marian", BESIDE, "t5"},
+    {"blenderbot", BESIDE, "t5"},
+    {"whisper", "an encoder of sound beside its decoder", "qwen2_audio"},
+    {"git", "an encoder of images before its decoder", "llava"},
+    {"clip", "towers of images and of text alone", "llava"},
+    {"siglip", "towers of images and of text alone", "llava"},
+    {"mllama", "layers of cross attention to images", "llava"},
+    {"electra", "a discriminator beside its encoder", "bert"},
+    {"xlm", "embeddings of languages", "roberta"},
 };
 
-const char *hf_why_not(const char *type, struct arena *arena)
+// Letters and digits alone, in lower case, up to an end.
+static const char *squashed(const char *text, size_t length, struct arena *arena)
 {
-    const char *const *names = class_names(arena);
-    int count = 0, meant;
+    char *to = TAKE(arena, length + 1, char);
+    int count = 0;
+    for (size_t i = 0; i < length && text[i]; i++)
+        if (isalnum((unsigned char)text[i])) to[count++] = (char)tolower((unsigned char)text[i]);
+    return to;
+}
+
+// Whether a class of this name has the architecture, of which what is before its task counts.
+static bool is_architecture(const char *name, const char *of, struct arena *arena)
+{
+    const char *end = strstr(of, "For");
+    if (!end) end = strstr(of, "LMHead");
+    if (!end || end == of) return false;
+    const char *words = squashed(of, (size_t)(end - of), arena),
+               *own = squashed(name, strlen(name), arena);
+    size_t length = strlen(words);
+    return !strncmp(own, words, length) && (!own[length] || !strcmp(own + length, "text"));
+}
+
+const struct hf_class *hf_find_architecture(const char *architecture, struct arena *arena)
+{
+    for (int i = 0; architecture && i < hf_class_count; i++)
+        if (is_architecture(hf_classes[i].name, architecture, arena)) return &hf_classes[i];
+    return NULL;
+}
+
+static const struct unread *find_unread(const char *type, const char *architecture,
+                                        struct arena *arena)
+{
     for (size_t i = 0; i < ARRAY_LENGTH(unread); i++) {
         size_t length = strlen(unread[i].name);
         if (!strncmp(type, unread[i].name, length) &&
             (!type[length] || !strcmp(type + length, "_text")))
-            return arena_print(arena, ": it has %s; the nearest that is: %s", unread[i].has,
-                               unread[i].nearest);
+            return &unread[i];
     }
+    for (size_t i = 0; architecture && i < ARRAY_LENGTH(unread); i++)
+        if (is_architecture(unread[i].name, architecture, arena)) return &unread[i];
+    return NULL;
+}
+
+const char *hf_why_not(const char *type, const char *architecture, struct arena *arena)
+{
+    const char *const *names = class_names(arena);
+    const struct unread *u = find_unread(type, architecture, arena);
+    int count = 0, meant;
+    if (u) return arena_print(arena, ": it has %s; the nearest that is: %s", u->has, u->nearest);
     while (names[count]) count++;
-    meant = name_within(type, names, count, 2);
+    meant = name_within(type, names, count, strlen(type) > 6 ? 2 : 1);
     if (meant >= 0) return arena_print(arena, "; the nearest name that is: %s", names[meant]);
     return arena_print(
         arena, ", nor a name near it: the %d classes that are stand in docs/FORMATS.md (import hf)",
         count);
+}
+
+// ---- what is no config of a model
+
+static enum status refuse_other(const struct hf_model *x, struct error *err)
+{
+    const char *adapter = NULL, *base = NULL, *part = NULL;
+    TRY(hf_text(x, "peft_type", &adapter, err));
+    TRY(hf_text(x, "base_model_name_or_path", &base, err));
+    TRY(hf_text(x, "_class_name", &part, err));
+    if (adapter)
+        return json_refuse(x->root, err,
+                           "peft_type: %s: an adapter, expected the config.json of its model%s%s; "
+                           "the model's runs state adapter_rank (docs/FORMATS.md)",
+                           adapter, base ? ", " : "", base ? base : "");
+    if (part)
+        return json_refuse(x->root, err,
+                           "_class_name: %s: a part of a pipeline of diffusers, expected the "
+                           "config.json of a language model",
+                           part);
+    return json_refuse(x->root, err,
+                       "key \"model_type\" is missing: expected the config.json of one model");
+}
+
+// ---- the class of a config
+
+static enum status read_architecture(const struct hf_model *x, const char **to, struct error *err)
+{
+    struct json list = {0};
+    struct json_field fields[] = {FIELD_ARRAY("architectures", OPTIONAL, &list)};
+    const char **names = NULL;
+    int count = 0;
+    *to = NULL;
+    TRY(json_lenient(x->root, fields, 1, x->arena, err));
+    if (json_is_present(&list)) TRY(json_texts(&list, &names, &count, x->arena, err));
+    if (count) *to = names[0];
+    return OK;
+}
+
+// In a model of several modalities, the part that reads and writes text.
+static enum status find_text(struct hf_model *x, struct json *text, struct error *err)
+{
+    static const char *const keys[] = {"text_config", "llm_config", "language_config"};
+    for (size_t i = 0; i < ARRAY_LENGTH(keys) && !json_is_present(text); i++) {
+        struct json_field parts[] = {FIELD_OBJECT(keys[i], OPTIONAL, text)};
+        TRY(HF_FIELDS(x, parts, err));
+    }
+    return OK;
+}
+
+// An encoder alone has half of its class; other tasks have a head of their own.
+static enum status weigh_task(const struct hf_model *x, const char *architecture, struct error *err)
+{
+    static const char *const tasks[] = {"CausalLM", "ConditionalGeneration", "MaskedLM",
+                                        "PreTraining", "Seq2SeqLM"};
+    const char *task = architecture ? strstr(architecture, "For") : NULL;
+    if (architecture && strstr(architecture, "EncoderModel"))
+        return json_refuse(x->root, err, "architectures: %s: the encoder of a %s alone is not read",
+                           architecture, x->class->name);
+    if (!task) return OK;
+    for (size_t i = 0; i < ARRAY_LENGTH(tasks); i++)
+        if (!strncmp(task + 3, tasks[i], strlen(tasks[i])) && !task[3 + strlen(tasks[i])])
+            return OK;
+    said_assume(x->asked->said,
+                "architectures: %s is planned with the head of a language model, on its vocabulary",
+                architecture);
+    return OK;
+}
+
+enum status hf_choose_class(struct hf_model *x, struct json *text, const char **type,
+                            struct error *err)
+{
+    struct json_field types[] = {FIELD_TEXT("model_type", OPTIONAL, type)};
+    const char *built;
+    TRY(HF_FIELDS(x, types, err));
+    TRY(read_architecture(x, &built, err));
+    if (!*type && !built) return refuse_other(x, err);
+    TRY(find_text(x, text, err));
+    const char *named = *type ? *type : built, *of_part = arena_print(x->arena, "%s_text", named);
+    x->class = *type ? hf_find_class(*type) : NULL;
+    const struct hf_class *of_text = hf_find_class(of_part);
+    if (!x->class && !json_is_present(text) && of_text && (of_text->flat || hf_has_tower(named)))
+        x->class = of_text;
+    if (!x->class && json_is_present(text)) {
+        struct json_field optional[] = {FIELD_TEXT("model_type", OPTIONAL, &of_part)};
+        x->root = text;
+        TRY(HF_FIELDS(x, optional, err));
+        TRY(read_architecture(x, &built, err));
+        x->class = hf_find_class(of_part);
+    }
+    if (!x->class && (x->class = hf_find_architecture(built, x->arena)))
+        said_assume(x->asked->said, "model_type: %s is read as %s, by its architecture, %s",
+                    *type ? *type : "(not stated)", x->class->name, built);
+    const char *key = *type ? "model_type" : "architectures";
+    *type = named;
+    if (x->class) return weigh_task(x, built, err);
+    return json_refuse(x->root, err,
+                       "%s: \"%s\" is not read%s; describe its layers in a model document "
+                       "(docs/FORMATS.md, model; plumbline example gpt writes one)",
+                       key, named, hf_why_not(named, built, x->arena));
 }

@@ -51,19 +51,30 @@ static enum status count_or_auto(const struct hf_model *x, const char *key, int6
     return hf_count(x, key, to, err);
 }
 
+// Biases of a convolution are counted with it.
+static enum status expect_conv_bias(struct hf_model *x, const char *key, struct error *err)
+{
+    bool bias = true;
+    TRY(hf_flag(x, key, &bias, err));
+    return bias ? OK
+                : json_refuse(x->root, err,
+                              "key \"%s\": expected true: a convolution without biases is not read",
+                              key);
+}
+
 // Biases of the two products are values that every tensor rank is planned to have.
 static enum status read_states(struct hf_model *x, const struct state_keys *keys, int64_t inner,
                                struct error *err)
 {
     struct linear_shape *l = &x->shape.linear;
     int64_t expand = 2, width = 0;
-    bool bias = false, conv_bias = true;
+    bool bias = false;
     TRY(hf_count(x, keys->heads, &l->value_heads, err));
     TRY(hf_count(x, keys->expand, &expand, err));
     TRY(hf_count(x, keys->groups, &l->key_heads, err));
     TRY(hf_count(x, keys->state, &l->key_width, err));
     TRY(hf_count(x, keys->convolution, &l->convolution, err));
-    TRY(hf_flag(x, keys->conv_bias, &conv_bias, err));
+    TRY(expect_conv_bias(x, keys->conv_bias, err));
     TRY(hf_flag(x, keys->bias, &bias, err));
     TRY(count_or_auto(x, keys->width, &width, err));
     if (!inner) inner = expand * x->shape.hidden;
@@ -74,10 +85,6 @@ static enum status read_states(struct hf_model *x, const struct state_keys *keys
     inner = l->value_heads * l->value_width;
     int64_t read = 2 * inner + 2 * l->key_heads * l->key_width + l->value_heads;
     if (bias) x->linear_values = read + x->shape.hidden;
-    if (!conv_bias) // biases are counted with the convolution
-        return json_refuse(x->root, err,
-                           "key \"%s\": expected true: a convolution without biases is not read",
-                           keys->conv_bias);
     return OK;
 }
 
@@ -212,16 +219,16 @@ enum status hf_read_nemotron_h(struct hf_model *x, struct error *err)
                                             "ssm_state_size",  "conv_kernel",    "expand",
                                             "use_conv_bias",   "use_bias"};
     struct shape *s = &x->shape;
-    int64_t latent = 0, shared = 1, width = 7688;
+    int64_t latent = 0;
     s->linear.value_width = 64;
     TRY(hf_flag(x, "mlp_bias", &s->linear_bias, err));
     s->output_bias = -1, s->tied_embeddings = false; // whatever the config says of it
     TRY(read_states(x, &older, 0, err));
     TRY(hf_text(x, "mlp_hidden_act", &s->activation, err));
     TRY(hf_count(x, "moe_latent_size", &latent, err));
-    TRY(hf_count(x, "n_shared_experts", &shared, err));
-    TRY(hf_count(x, "moe_shared_expert_intermediate_size", &width, err));
-    x->experts.shared_ffn = shared ? width : 0;
+    hf_asks(x, "n_shared_experts"); // the class has one of this width whatever it says
+    x->experts.shared_ffn = 7688;
+    TRY(hf_count(x, "moe_shared_expert_intermediate_size", &x->experts.shared_ffn, err));
     TRY(read_words(x, err));
     bool mixtures = false;
     for (int64_t i = 0; i < x->layer_count; i++) mixtures = mixtures || !strcmp(x->words[i], "moe");
@@ -266,9 +273,20 @@ static enum status read_scan(struct hf_model *x, const char *state, const char *
     return OK;
 }
 
+// Biases of the products into and out of the scan.
+static enum status read_scan_bias(struct hf_model *x, const char *key, struct error *err)
+{
+    bool bias = false;
+    TRY(hf_flag(x, key, &bias, err));
+    if (bias) x->linear_values += 2 * x->shape.linear.value_heads + x->shape.hidden;
+    return OK;
+}
+
 enum status hf_read_jamba(struct hf_model *x, struct error *err)
 {
-    return read_scan(x, "mamba_d_state", "mamba_d_conv", "mamba_expand", "mamba_dt_rank", 1, err);
+    TRY(expect_conv_bias(x, "mamba_conv_bias", err));
+    TRY(read_scan(x, "mamba_d_state", "mamba_d_conv", "mamba_expand", "mamba_dt_rank", 1, err));
+    return read_scan_bias(x, "mamba_proj_bias", err);
 }
 
 // Every so many layers, from an offset on.
@@ -299,12 +317,11 @@ enum status hf_arrange_jamba(struct hf_model *x, struct error *err)
 enum status hf_read_mamba(struct hf_model *x, struct error *err)
 {
     struct shape *s = &x->shape;
-    bool bias = false;
+    TRY(expect_conv_bias(x, "use_conv_bias", err));
     TRY(read_scan(x, "state_size", "conv_kernel", "expand", "time_step_rank", 0, err));
-    TRY(hf_flag(x, "use_bias", &bias, err));
+    TRY(hf_count(x, "intermediate_size", &s->linear.value_heads, err)); // before what expand says
     s->heads = s->kv_heads = 1, s->head_width = s->ffn = s->linear.value_heads;
-    if (bias) x->linear_values = 2 * s->linear.value_heads + s->hidden;
-    return OK;
+    return read_scan_bias(x, "use_bias", err);
 }
 
 // ---- lightning attention, convolutions, Gated DeltaNet

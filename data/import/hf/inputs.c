@@ -95,7 +95,9 @@ enum status hf_read_bailing(struct hf_model *x, struct error *err)
     x->further = hf_has(x, "num_nextn_predict_layers") ? x->further : 1, x->depth = 0;
     TRY(hf_count(x, "num_mtp_layers", &x->further, err));
     x->shape.tied_embeddings = false; // whatever the config says of it
-    l->key_heads = l->value_heads = x->shape.heads, l->key_width = l->value_width;
+    l->value_heads = x->shape.heads;
+    TRY(hf_count(x, "linear_num_heads", &l->value_heads, err));
+    l->key_heads = l->value_heads, l->key_width = l->value_width;
     int64_t further = l->value_heads * (l->value_width - 1); // than one for each head
     if (further < 0) further = 0;
     x->linear_values = further, x->linear_products = x->shape.hidden * further;

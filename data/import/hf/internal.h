@@ -13,8 +13,9 @@ struct hf_layer {
     bool chunked;                                          // the window is a chunk
     int64_t ffn, kv_heads, heads, head_width, value_width; // of its own shape; 0: the model's
     bool keys_as_values, keys_reused;                      // of its own shape
-    int64_t products;                                      // values of further matrices of it
-    int64_t values;                                        // further ones of this layer
+    bool choice_reused; // its keys are those that a layer before found (sparse attention)
+    int64_t products;   // values of further matrices of it
+    int64_t values;     // further ones of this layer
 };
 
 // The keys that were looked up, and what is said of them.
@@ -79,9 +80,15 @@ struct hf_class {
 extern const struct hf_class hf_classes[];
 extern const int hf_class_count;
 const struct hf_class *hf_find_class(const char *name); // NULL: none of that name
+// Of an architecture (Qwen3ForCausalLM), whatever model_type says; NULL: of none that is read.
+const struct hf_class *hf_find_architecture(const char *architecture, struct arena *arena);
 // For a class that is not supported, as the end of a sentence: why and the nearest supported one;
-// else the nearest name; else all names.
-const char *hf_why_not(const char *type, struct arena *arena);
+// else the nearest name; else how many there are. architecture NULL: not stated.
+const char *hf_why_not(const char *type, const char *architecture, struct arena *arena);
+// Sets x->class by model_type, that of the text's part, which becomes x->root, or the architecture.
+// BAD_INPUT: not the config of a model, or of one that is not read, said by name.
+enum status hf_choose_class(struct hf_model *x, struct json *text, const char **type,
+                            struct error *err);
 
 // ---- keys.c: a missing key leaves *to unchanged
 bool hf_has(const struct hf_model *x, const char *key); // null counts as present
@@ -163,8 +170,8 @@ hf_reader hf_read_attention_bias, hf_read_llama, hf_arrange_all_near, hf_arrange
     hf_arrange_smollm3, hf_arrange_mixtures, hf_read_minicpm3, hf_read_glm4_lite, hf_read_gpt_oss,
     hf_arrange_gpt_oss, hf_read_glm4_moe, hf_arrange_dots1, hf_read_minimax_m2, hf_read_hunyuan_moe,
     hf_read_ernie_moe, hf_arrange_ernie_moe, hf_read_phimoe, hf_read_indexed, hf_arrange_listed,
-    hf_arrange_qwen3_next, hf_read_kimi_linear, hf_arrange_kimi_linear, hf_read_delta,
-    hf_arrange_qwen3_5, hf_read_olmo_hybrid, hf_arrange_olmo_hybrid;
+    hf_arrange_indexed, hf_arrange_qwen3_next, hf_read_kimi_linear, hf_arrange_kimi_linear,
+    hf_read_delta, hf_arrange_qwen3_5, hf_read_olmo_hybrid, hf_arrange_olmo_hybrid;
 
 // ---- llama.c, others.c, mixtures.c
 hf_reader hf_read_helium, hf_read_hyperclovax, hf_arrange_first_of_four, hf_read_exaone,
@@ -179,9 +186,9 @@ hf_reader hf_read_bamba, hf_arrange_bamba, hf_read_granite_hybrid, hf_arrange_gr
     hf_arrange_minimax, hf_read_lfm2, hf_arrange_lfm2;
 
 // ---- widths.c
-hf_reader hf_read_mimo, hf_arrange_mimo, hf_read_step, hf_arrange_step, hf_read_laguna,
-    hf_arrange_laguna, hf_read_gemma4, hf_arrange_gemma4, hf_read_longcat, hf_arrange_longcat,
-    hf_read_dbrx, hf_arrange_granite_moe_swa;
+hf_reader hf_read_mimo_dense, hf_read_mimo, hf_arrange_mimo, hf_read_step, hf_arrange_step,
+    hf_read_laguna, hf_arrange_laguna, hf_read_gemma4, hf_arrange_gemma4, hf_read_longcat,
+    hf_arrange_longcat, hf_read_dbrx, hf_arrange_granite_moe_swa;
 
 // ---- inputs.c
 hf_reader hf_read_gemma4_inputs, hf_arrange_gemma4_inputs, hf_read_gemma3n, hf_arrange_gemma3n,

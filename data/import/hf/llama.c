@@ -27,8 +27,15 @@ enum status hf_read_llama(struct hf_model *x, struct error *err)
 
 enum status hf_read_helium(struct hf_model *x, struct error *err)
 {
+    struct shape *s = &x->shape;
     TRY(hf_read_llama(x, err));
-    x->shape.output_bias = -1;
+    s->output_bias = -1;
+    if (s->head_width && s->heads * s->head_width != s->hidden)
+        return json_refuse(
+            x->root, err,
+            "key \"head_dim\": expected heads x head_dim to be the hidden size, %lld, "
+            "the width that the class's output product reads, found %lld x %lld",
+            (long long)s->hidden, (long long)s->heads, (long long)s->head_width);
     return OK;
 }
 
@@ -207,6 +214,7 @@ enum status hf_read_deepseek(struct hf_model *x, struct error *err)
     x->experts.shared_ffn = shared * x->experts.ffn;
     s->head_width = plain + s->rotary_width;
     s->kv_heads = s->heads;
+    hf_asks(x, "qk_head_dim"); // follows from these
     return hf_read_attention_bias(x, err);
 }
 

@@ -74,6 +74,11 @@ enum status hf_read_mpt(struct hf_model *x, struct error *err)
     TRY(hf_count(x, "n_heads", &s->heads, err));
     TRY(hf_count(x, "n_layers", &x->layer_count, err));
     TRY(hf_count(x, "expansion_ratio", &times, err));
+    if (times != 4)
+        return json_refuse(x->root, err,
+                           "key \"expansion_ratio\": expected 4, which transformers' class has "
+                           "whatever the file says, found %lld",
+                           (long long)times);
     s->ffn = times * s->hidden, s->kv_heads = s->heads;
     return HF_DROPOUT(x, err, {"resid_pdrop", 0}, {"emb_pdrop", 0});
 }

@@ -41,7 +41,13 @@ static const char harmless[] =
     "chunk_size_feed_forward time_step_min time_step_max time_step_floor time_step_limit "
     "residual_in_fp32 use_mamba_kernels use_qk_norm max_window_layers first_k_dense_replace "
     "moe_layer_freq mlp_bias attention_bias head_dim bos_token_id "
-    "_attn_implementation _attn_implementation_autoset";
+    "_attn_implementation _attn_implementation_autoset bad_words_ids begin_suppress_tokens "
+    "cross_attention_hidden_size diversity_penalty do_sample early_stopping "
+    "encoder_no_repeat_ngram_size exponential_decay_length_penalty finetuning_task length_penalty "
+    "max_length min_length no_repeat_ngram_size num_beam_groups num_beams num_return_sequences "
+    "output_scores prefix remove_invalid_values repetition_penalty return_dict_in_generate "
+    "suppress_tokens temperature tf_legacy_loss tie_encoder_decoder tokenizer_class top_p "
+    "torchscript typical_p use_bfloat16 output_past";
 
 static bool is_harmless(const char *key)
 {
@@ -69,7 +75,8 @@ static void sort_key(const char **strange, const struct hf_model *x, const struc
 {
     struct said *s = x->asked->said;
     const struct hf_asked *a = x->asked;
-    bool part = !strcmp(key, "text_config") || !strcmp(key, "model_type") ||
+    bool part = strstr(key, "text_config") || !strcmp(key, "llm_config") ||
+                !strcmp(key, "language_config") || !strcmp(key, "model_type") ||
                 !strcmp(key, "_name_or_path") || !strcmp(key, "auto_map");
     if (part || strstr(key, "vision") || strstr(key, "audio_config")) return; // told by themselves
     if (was_asked(a, key)) {

@@ -233,6 +233,41 @@ enum status hf_read_indexed(struct hf_model *x, struct error *err)
     return hf_read_deepseek(x, err);
 }
 
+// Layers whose keys are those that the one before them found, by indexer_types, a pattern of F and
+// S, or every so many layers from one on. They have nothing that finds keys, and attend to as many:
+// the work of a window.
+enum status hf_arrange_indexed(struct hf_model *x, struct error *err)
+{
+    const char **types = NULL, *pattern = NULL;
+    int64_t every = 1, from = 2;
+    int reused = 0;
+    TRY(hf_arrange_listed(x, err));
+    TRY(hf_layer_types(x, "indexer_types", &types, err));
+    TRY(hf_text(x, "index_topk_pattern", &pattern, err));
+    TRY(hf_count(x, "index_topk_freq", &every, err));
+    TRY(hf_count(x, "index_skip_topk_offset", &from, err));
+    if (!types && pattern && (int64_t)strlen(pattern) != x->layer_count)
+        return json_refuse(x->root, err,
+                           "key \"index_topk_pattern\": expected a letter for each of %lld layers",
+                           (long long)x->layer_count);
+    for (int64_t i = 0; i < x->layer_count; i++) {
+        struct hf_layer *l = &x->layers[i];
+        int64_t behind = i - from + 1;
+        l->choice_reused = types     ? !strcmp(types[i], "shared")
+                           : pattern ? pattern[i] == 'S'
+                                     : behind > 0 && every > 1 && behind % every != 0;
+        if (l->choice_reused) l->window = x->shape.index_top_k, reused++;
+    }
+    if (x->layers[0].choice_reused)
+        return json_refuse(x->root, err, "key \"indexer_types\": expected a full layer first");
+    if (reused)
+        said_assume(x->asked->said,
+                    "%d layers attend to the keys that one before them found: the work of a window "
+                    "of %lld tokens",
+                    reused, (long long)x->shape.index_top_k);
+    return OK;
+}
+
 // "dense" or "sparse" for each layer, instead of the number of dense ones.
 enum status hf_arrange_listed(struct hf_model *x, struct error *err)
 {

@@ -78,18 +78,24 @@ static enum status drop_equal(struct hf_model *x)
 
 // ---- MiMo-V2: layers with a window have more KV heads, and a number of each head in the softmax
 
+// MiMo 7B: as qwen2, with layers that predict further tokens.
+enum status hf_read_mimo_dense(struct hf_model *x, struct error *err)
+{
+    TRY(hf_flag(x, "attention_bias", &x->shape.qkv_bias, err));
+    x->shape.output_bias = -1;
+    return hf_count(x, "num_nextn_predict_layers", &x->further, err);
+}
+
 enum status hf_read_mimo(struct hf_model *x, struct error *err)
 {
     struct shape *s = &x->shape;
-    TRY(hf_flag(x, "attention_bias", &s->qkv_bias, err));
-    s->output_bias = -1;
+    TRY(hf_read_mimo_dense(x, err));
     TRY(hf_count(x, "v_head_dim", &s->value_width, err));
     if (s->value_width == s->head_width) s->value_width = 0;
     if (hf_has(x, "sliding_window_size")) {
         TRY(hf_count(x, "sliding_window_size", &x->window, err));
         x->window++;
     }
-    TRY(hf_count(x, "num_nextn_predict_layers", &x->further, err));
     return OK;
 }
 
@@ -268,6 +274,13 @@ enum status hf_read_longcat(struct hf_model *x, struct error *err)
     TRY(hf_count(x, "num_layers", &layers, err));
     if (layers > LAYERS_MAX) layers = LAYERS_MAX; // refused with the others
     TRY(hf_read_deepseek(x, err));
+    int64_t width = x->shape.head_width;
+    TRY(hf_count(x, "qk_head_dim", &width, err));
+    if (width != x->shape.head_width)
+        return json_refuse(x->root, err,
+                           "key \"qk_head_dim\": expected qk_nope_head_dim + qk_rope_head_dim, "
+                           "%lld, found %lld",
+                           (long long)x->shape.head_width, (long long)width);
     x->layer_count = 2 * layers, e->shared_ffn = x->shape.ffn;
     x->mixture_values = none * x->shape.hidden; // the router's
     // Of those chosen, as many compute as there are such among all.
