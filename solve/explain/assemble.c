@@ -203,6 +203,9 @@ static void assume_batch(struct explained *x)
         fabs(local / ((double)r->seq * whole) - 1) < 0.02)
         assume_count(x, &r->micro_batch, "micro_batch", (int64_t)whole,
                      "tokens/s of a GPU x the clock of its lines / seq");
+    if (x->log.in_code && x->log.failure.out_of_memory)
+        assume_count(x, &r->micro_batch, "micro_batch", 8,
+                     "not among the trainer's arguments: transformers' default");
     assume_count(x, &r->micro_batch, "micro_batch", 1, "not in the log");
     assume_count(x, &r->global_batch, "global_batch",
                  r->micro_batch * data *
@@ -461,7 +464,7 @@ enum status explain_assemble(struct explained *x, struct error *err)
     assume_sequence(x);
     explain_assume_request(x);
     assume_batch(x);
-    explain_assume_pairs(x);
+    explain_assume_pairs(x), explain_assume_models(x);
     explain_measured(x);
     TRY(explain_find_gpu(x, err));
     assume_host(x);

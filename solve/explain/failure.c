@@ -269,11 +269,35 @@ static const char *whole_request_of(struct explained *x)
 // Another process's, by the report's own numbers.
 static const char *others_of(const struct explained *x)
 {
-    const struct log_failure *f = &x->log.failure;
-    int64_t other = f->card_bytes - f->free_bytes - f->process_bytes;
-    if (!f->card_bytes || !f->process_bytes || (double)other < 0.05 * (double)f->card_bytes)
-        return "";
-    return arena_print(x->arena, "; other processes hold %s of the card", amount(x, other));
+    int64_t other = explain_others(x), tried = x->log.failure.tried_bytes;
+    if (!other) return "";
+    return arena_print(x->arena, "; other processes hold %s of the card%s", amount(x, other),
+                       tried && tried <= other ? ", without which the request would have had room"
+                                               : "");
+}
+
+// The counts that were taken because nothing states them.
+static const char *assumed_counts(const struct explained *x)
+{
+    bool seq = !told(&x->log, TOLD_SEQ), batch = !told(&x->log, TOLD_MICRO_BATCH);
+    return seq && batch ? arena_print(x->arena, " with seq %lld and micro_batch %lld, as assumed",
+                                      (long long)x->row.seq, (long long)x->row.micro_batch)
+           : seq        ? arena_print(x->arena, " with seq %lld, as assumed", (long long)x->row.seq)
+           : batch      ? arena_print(x->arena, " with micro_batch %lld, as assumed",
+                                      (long long)x->row.micro_batch)
+                        : "";
+}
+
+// The first moments, before weights are shared.
+static void add_unshared(struct explained *x)
+{
+    int64_t all = explain_unshared(x);
+    if (!all) return;
+    add(x, "zero", "0",
+        arena_print(x->arena,
+                    "weights that are shared only after each GPU was given all of them, %.1f GB "
+                    "(ZeRO 3 without zero.Init)",
+                    (double)all / 1e9));
 }
 
 // What the report says where there was room: pieces that no request fits into.
@@ -312,16 +336,19 @@ const char *explain_failure(struct explained *x)
                            "card of %.1f are predicted",
                            begin, others, copied / 1e9, (double)x->own.capacity_bytes / 1e9);
     const char *more = fits ? fragments_of(x) : "";
-    if (fits && !near_end && !*more && !*others) {
+    if (fits && !*more && !*others) {
+        if (!x->alternative_count) add_unshared(x);
         if (!x->alternative_count) find_lacks(x);
-        if (!x->alternative_count) explain_find_alternatives(x);
-        if (!x->alternative_count) more = ", which no value that the log leaves open fills";
+        if (!x->alternative_count && !near_end) explain_find_alternatives(x);
+        if (!x->alternative_count && !near_end)
+            more = ", which no value that the log leaves open fills";
     }
-    return arena_print(x->arena, "%s%s; it is predicted %s: %.1f GB of a card of %.1f%s%s", begin,
+    return arena_print(x->arena, "%s%s; it is predicted %s%s: %.1f GB of a card of %.1f%s%s", begin,
                        others,
                        near_end ? "to come within a tenth of its end"
                        : fits   ? "to fit"
                                 : "not to fit",
-                       (double)x->own.device_bytes / 1e9, (double)x->own.capacity_bytes / 1e9,
+                       fits ? assumed_counts(x) : "", (double)x->own.device_bytes / 1e9,
+                       (double)x->own.capacity_bytes / 1e9,
                        x->guessed && strstr(x->guessed, "GPU ") ? ", which is assumed" : "", more);
 }

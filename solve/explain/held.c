@@ -1,5 +1,6 @@
 // What a trainer holds besides what its plan needs, where it ran out of memory: pairs and their
-// reference model, copies of a step of PyTorch's, copies of a rank's weights (docs/FORMATS.md,
+// reference model, the other models of PPO, copies of a step of PyTorch's, copies of a rank's
+// weights; what other processes hold; what is there before weights are shared (docs/FORMATS.md,
 // logs).
 #include <math.h>
 #include <string.h>
@@ -20,17 +21,42 @@ void explain_assume_pairs(struct explained *x)
                    "preference pairs: what was chosen and what was rejected are one batch");
 }
 
-// The reference's weights, sharded by ZeRO 3 as the trained ones are; adapters are switched off for
-// it instead.
-static int64_t reference_bytes(struct explained *x, const struct run_row *row,
-                               const struct prediction *p)
+void explain_assume_models(struct explained *x)
+{
+    int64_t batch = told_count(&x->log, TOLD_ROLLOUT);
+    if (!x->log.failure.out_of_memory) return;
+    if (x->log.has_critic)
+        explain_assume(
+            x, "models", "4",
+            "PPO: a critic is trained, too, a reference and a reward model are read, all "
+            "as large and on each GPU");
+    if (batch)
+        explain_assume(x, "rollout_batch", arena_print(x->arena, "%lld", (long long)batch),
+                       "logits of so many answers, as long as they may be, in a forward pass");
+}
+
+// All of the model's weights, in the width in which they are computed with.
+static double model_bytes(struct explained *x, const struct prediction *p)
 {
     struct problem problem;
     struct placement placement;
-    if (!x->log.has_pairs || told_count(&x->log, TOLD_ADAPTERS) > 0) return 0;
     predictor_problem(x->predictor, &problem, &placement, x->arena);
+    return (double)model_size_of(&problem.model).all * p->value_bytes;
+}
+
+// Weights that are only read: the reference's of pairs, reference's and reward's of PPO, sharded by
+// ZeRO 3 as the trained ones are (adapters are switched off for a reference instead); and PPO's
+// critic, which is trained as the model is.
+static int64_t others_bytes(struct explained *x, const struct run_row *row,
+                            const struct prediction *p)
+{
+    const struct memory_parts *m = &p->memory;
+    bool adapters = told_count(&x->log, TOLD_ADAPTERS) > 0;
+    int read = (!adapters && (x->log.has_pairs || x->log.has_critic)) + x->log.has_critic;
     double ranks = row->zero == 3 && p->gpus > 1 ? p->gpus : 1;
-    return (int64_t)((double)model_size_of(&problem.model).all * p->value_bytes / ranks);
+    int64_t trained = m->weight_bytes + m->gradient_bytes + m->optimizer_bytes;
+    return (read ? (int64_t)(read * model_bytes(x, p) / ranks) : 0) +
+           (x->log.has_critic ? trained : 0);
 }
 
 // PyTorch's Adam for all values at once (torch/optim/adamw.py _multi_tensor_adamw: the roots of
@@ -48,12 +74,54 @@ static int64_t step_bytes(const struct explained *x, const struct prediction *p)
     return larger(states + m->optimizer_bytes / 3 - memory_total(m), 0);
 }
 
+// OpenRLHF's forward pass over answers (15d31511, models/actor.py: the logits in 16 bits, and their
+// fp32 copy), where no gradients are and no activations stay; sequences are as long as they may be.
+static int64_t rollout_bytes(struct explained *x, const struct run_row *row,
+                             const struct prediction *p)
+{
+    struct problem problem;
+    struct placement placement;
+    const struct memory_parts *m = &p->memory;
+    int64_t batch = told_count(&x->log, TOLD_ROLLOUT);
+    if (batch < 1 || row->seq < 1) return 0;
+    predictor_problem(x->predictor, &problem, &placement, x->arena);
+    double logits = (double)batch * (double)row->seq * (double)problem.model.shape.vocabulary;
+    int64_t held = m->weight_bytes + m->optimizer_bytes + m->constant_bytes +
+                   (int64_t)(logits * (p->value_bytes + 4));
+    return larger(held - memory_total(m), 0);
+}
+
 void explain_hold(struct explained *x, const struct run_row *row, struct prediction *p)
 {
     if (!x->log.failure.out_of_memory || *p->reason) return;
-    int64_t more = reference_bytes(x, row, p) + step_bytes(x, p);
+    int64_t more = others_bytes(x, row, p) + larger(step_bytes(x, p), rollout_bytes(x, row, p));
     p->device_bytes += more;
+    p->limit_bytes = larger(p->limit_bytes - explain_others(x), 1);
     p->fits = p->device_bytes <= p->limit_bytes;
+}
+
+int64_t explain_others(const struct explained *x)
+{
+    const struct log_failure *f = &x->log.failure;
+    int64_t other = f->other_bytes;
+    if (!other && f->card_bytes && f->process_bytes)
+        other = f->card_bytes - f->free_bytes - f->process_bytes;
+    return (double)other < 0.05 * (double)f->card_bytes ? 0 : other;
+}
+
+// DeepSpeed shares out at once only what is made under zero.Init: it moves any other model to the
+// GPU first (edaa7221, runtime/engine.py _configure_distributed_model), and so does who calls FSDP
+// behind model.to(device).
+int64_t explain_unshared(struct explained *x)
+{
+    struct prediction p;
+    if (x->row.zero != 3 || !(x->own.gpus > 1) || x->log.has_init || !explain_try(x, &x->row, &p))
+        return 0;
+    double bits = told_count(&x->log, TOLD_ADAPTERS) > 0 && told_count(&x->log, TOLD_WEIGHT_BITS)
+                      ? (double)told_count(&x->log, TOLD_WEIGHT_BITS)
+                      : 8 * p.value_bytes;
+    double all = model_bytes(x, &p) * bits / (8 * p.value_bytes);
+    return all > (double)x->own.limit_bytes ? (int64_t)all : 0;
 }
 
 // A request of as many bytes as a rank's weights, while they are there: a copy of them (a merge, a

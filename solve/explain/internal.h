@@ -11,8 +11,12 @@ void explain_assume_adapters(struct explained *x);
 // held.c, of a run that ran out of memory: pairs as batches; what its trainer holds besides;
 // whether the request that failed is a copy of a rank's weights.
 void explain_assume_pairs(struct explained *x);
+void explain_assume_models(struct explained *x);
 void explain_hold(struct explained *x, const struct run_row *row, struct prediction *p);
 bool explain_is_copy(const struct explained *x);
+int64_t explain_others(const struct explained *x); // bytes that other processes hold, by the report
+// All weights' bytes, where ZeRO 3 shares them and one GPU has no room for all; else 0.
+int64_t explain_unshared(struct explained *x);
 // dumped.c: x->model; whether it has the layers of the row's.
 void explain_read_model(struct explained *x, const struct run_row *of_log);
 bool explain_has_model(const struct explained *x, const struct model *of_row);

@@ -20,8 +20,13 @@ static bool is_of_each(struct log *l, const char *line, const char *number)
                                         "\xe8\x8a\x82\xe7\x82\xb9",
                                         "\xe7\xbb\x93\xe7\x82\xb9"};
     static const char *const each[] = {" each", "each ", "per node", "per machine", "\xe6\xaf\x8f"};
-    bool of_each = false;
-    double count;
+    enum { NODE_MOST = 8 };
+    bool of_each = false, some;
+    double count, held = 0;
+    number_at(number, &held, NULL);
+    // "2 nodes, with 8 H100"
+    some = number - line > 5 && !strncmp(number - 5, "with ", 5) && held > 1 && held <= NODE_MOST;
+    of_each |= some;
     for (size_t i = 0; i < ARRAY_LENGTH(each); i++) of_each |= strstr(line, each[i]) != NULL;
     for (const char *s = line; of_each && s < number; s++) {
         if (!isdigit((unsigned char)*s) || !at_border(line, s) || !number_at(s, &count, &s))
@@ -143,6 +148,35 @@ static int64_t second_factor(const char *s)
     return gpus && factor >= 1 && factor <= 65536 ? (int64_t)factor : 0;
 }
 
+// "8x48GB GPUs", "2 x 24G Titan RTX": cards, and the memory of one.
+static bool count_sized(struct log *l, const char *line)
+{
+    static const char *const of[] = {"gpu", "card", "machine", "titan", "vram", "nvidia"};
+    double count, gb;
+    for (const char *s = line; *s; s++) {
+        const char *begin = s, *after;
+        if (!isdigit((unsigned char)*s) || !at_border(line, s)) continue;
+        if (!number_at(s, &count, &after)) return false;
+        s = after - 1, after += strspn(after, " ");
+        if (!strchr("xX*", *after) || !*after) continue;
+        after += 1 + strspn(after + 1, " ");
+        if (!isdigit((unsigned char)*after) || !number_at(after, &gb, &after)) continue;
+        after += *after == ' ';
+        bool sized = (*after | 32) == 'g' && gb >= 8 && gb <= 400 && count >= 1 && count <= 1024;
+        after += 1 + (sized && (after[1] | 32) == 'b');
+        if (!sized || *after != ' ') continue;
+        bool card = names_card(++after);
+        for (size_t i = 0; i < ARRAY_LENGTH(of); i++)
+            card |= !strncasecmp(after, of[i], strlen(of[i]));
+        if (!card) continue;
+        tell_count(l, is_of_node(l, line, begin) ? TOLD_GPUS_PER_NODE : TOLD_NUM_GPUS, BY_WORDS,
+                   "a number of GPUs, in words", (int64_t)count);
+        if (!l->reader->card_gb) l->reader->card_gb = (int)gb;
+        return true;
+    }
+    return false;
+}
+
 // What a number of cards is of: "8 x NVIDIA A100", "8 x GPUs"; "1 x p5" is none.
 static bool names_maker(const char *s)
 {
@@ -180,7 +214,7 @@ static void count_gpus(struct log *l, const char *line)
         tell_count(l, TOLD_NUM_GPUS, BY_WORDS, "a number of GPUs, in words", 1);
         return;
     }
-    if (log_chinese_counts(l, line)) return;
+    if (log_chinese_counts(l, line) || count_sized(l, line)) return;
     for (const char *s = line; *s; s++) {
         if (!isdigit((unsigned char)*s)) continue;
         const char *begin = s;

@@ -469,7 +469,7 @@ void log_conclude(struct log *l)
     undo_namesakes(l);
     conclude_measured(l);
     if (told(l, TOLD_SOURCE) && told(l, TOLD_TARGET))
-        follows(l, TOLD_SEQ, "max_source_length + max_target_length",
+        follows(l, TOLD_SEQ, "a prompt's and an answer's tokens",
                 told_count(l, TOLD_SOURCE) + told_count(l, TOLD_TARGET));
     conclude_replica(l);
     conclude_gpus(l);

@@ -53,6 +53,8 @@ struct log_reader {
     bool pending_list;
     char place[TOLD_KEY]; // a key whose value is where: {"device": "cpu"}; "": none
     int adapter;          // open brackets of an adapter's configuration in code
+    int trainer;          // the same of a trainer's arguments
+    bool cut_trainer;     // some of which are left out
     int64_t gpu_hits[64];
     struct log_table table;
     char heading[256]; // the last one of a section; "": none
@@ -64,6 +66,8 @@ struct log_reader {
     bool names_bridge, names_nemo;
     unsigned no_half;           // 1: bf16 is stated to be off, 2: fp16
     bool titled;                // the first line is a post's title
+    bool failed_by_title;       // which says that memory was lacking
+    bool traced;                // there is a traceback
     int card_gb;                // of a card that may have no name, in words; 0: none is stated
     int branches;               // of a shell, that are open: which is taken is not known
     int64_t ffn;                // by torchtitan's arguments of a Llama; 0: none were there

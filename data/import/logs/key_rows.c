@@ -67,6 +67,15 @@ const struct key_row log_key_rows[] = {
     {"max_words", TOLD_SEQ, COUNT, NULL},
     {"max_source_length", TOLD_SOURCE, COUNT, NULL},
     {"max_target_length", TOLD_TARGET, COUNT, NULL},
+    {"prompt_max_len", TOLD_SOURCE, COUNT, NULL}, // OpenRLHF's, as the next five
+    {"generate_max_len", TOLD_TARGET, COUNT, NULL},
+    {"micro_rollout_batch_size", TOLD_ROLLOUT, COUNT, NULL},
+    {"adam_offload", TOLD_OFFLOAD, TRUTH, NULL},
+    {"actor_num_nodes", TOLD_NODES, COUNT, NULL},
+    {"actor_num_gpus_per_node", TOLD_GPUS_PER_NODE, COUNT, NULL},
+    {"max_prompt_length", TOLD_SOURCE, COUNT, NULL}, // trl's and veRL's
+    {"max_completion_length", TOLD_TARGET, COUNT, NULL},
+    {"max_response_length", TOLD_TARGET, COUNT, NULL},
     {"model_parallel_size", TOLD_TP, COUNT, NULL},
     {"model_parallel", TOLD_TP, COUNT, NULL},
     {"tp_size", TOLD_TP, COUNT, NULL},

@@ -258,6 +258,14 @@ static void take_value(struct log *l, const struct key_row *row, enum told_by by
     }
 }
 
+// A rank of adapters, where the same configuration trains everything ("finetuning_type: full").
+static bool is_left_over(const struct log *l, const struct key_row *row, enum told_by by)
+{
+    const struct told_value *v = &l->told[TOLD_ADAPTERS];
+    bool whole = v->by >= by && !strcmp(v->text, "0");
+    return row->told == TOLD_ADAPTERS && whole && (row->how == COUNT || row->how == PRESENT);
+}
+
 bool log_setting(struct log *l, enum told_by by, const char *key, size_t key_length,
                  const char *value, size_t length)
 {
@@ -279,6 +287,7 @@ bool log_setting(struct log *l, enum told_by by, const char *key, size_t key_len
     // The data's sequences, not what the model could have; the type that weights are loaded in.
     if (by == BY_SETTING && strcmp(name, "sequence_length") == 0) by = BY_PROGRAM;
     if (strcmp(name, "torch_dtype") == 0) by = BY_WORDS;
+    if (is_left_over(l, row, by)) return true;
     while (length && strchr("\"'`", *value)) value++, length--;
     while (length && strchr("\"'`,;)", value[length - 1])) length--;
     // "adapter_name=adapter_name", of code: what the name holds is not known.

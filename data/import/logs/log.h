@@ -114,6 +114,7 @@ enum told {
     TOLD_MOST_POSITIONS,
     TOLD_SOURCE, // tokens of a prompt, of an answer: a sequence is both
     TOLD_TARGET,
+    TOLD_ROLLOUT,     // sequences that a forward pass between updates takes at once
     TOLD_COMPRESSION, // of gradients, or of what ZeRO gathers
     TOLD_VERSION,
     TOLD_COUNT
@@ -181,6 +182,7 @@ struct log_failure {
     bool raised; // by an exception's own line
     // 0: not stated
     int64_t tried_bytes, allocated_bytes, reserved_bytes, card_bytes, free_bytes, process_bytes;
+    int64_t other_bytes;  // that other processes hold
     char where[TOLD_KEY]; // "backward" ...; "": unknown
     int line;
 };
@@ -222,14 +224,17 @@ struct log {
     double size_in_words; // parameters of a model that is not named: "20B"; 0: none
     int64_t parameters;   // of the whole model, or of one rank
     int64_t rank_parameters;
-    double peak_flop;                // by which the program computes utilisation; 0: not stated
-    int64_t batch;                   // of the last iteration line; the series are of it alone
-    double block_s, block_samples;   // MLPerf: training without evaluation
-    double average_s;                // of the last steps, stated as such
-    double total_flop, runtime_s;    // of the whole run, as transformers counts them; 0: not stated
-    bool has_tower;                  // its model is of images or sound, too
-    bool has_pairs;                  // DPO: each sample is two, and a reference model is there
-    const char *optimizer;           // as it is named; NULL: not stated
+    double peak_flop;              // by which the program computes utilisation; 0: not stated
+    int64_t batch;                 // of the last iteration line; the series are of it alone
+    double block_s, block_samples; // MLPerf: training without evaluation
+    double average_s;              // of the last steps, stated as such
+    double total_flop, runtime_s;  // of the whole run, as transformers counts them; 0: not stated
+    bool has_tower;                // its model is of images or sound, too
+    bool has_pairs;                // DPO: each sample is two, and a reference model is there
+    bool has_critic;               // PPO: trained, too; with a reference and a reward model
+    bool has_init;                 // ZeRO 3 shares weights as they are made: it is stated
+    bool in_code;          // a trainer's arguments are quoted as code, from bracket to bracket
+    const char *optimizer; // as it is named; NULL: not stated
     bool recomputes, says_recompute; // its program does unless told; never does unless told
     bool dumped;                     // the program printed all its arguments
     const char *arguments;           // these, "name ... value", one a line

@@ -160,6 +160,22 @@ static bool goes_on(const struct log_failure *f, const char *line)
     return false;
 }
 
+// "Process 7 has 30.51 GiB memory in use. Process 9 has ...": its own is the least that holds what
+// its allocator has; the others' are what the card lacks.
+static void read_processes(struct log_failure *f, const char *line, int64_t reserved)
+{
+    int64_t own = 0, all = 0;
+    for (const char *s = line; (s = strstr(s, "Process ")); s++) {
+        int64_t held = 0;
+        const char *has = s + 8 + strspn(s + 8, "0123456789");
+        if (has == s + 8 || strncmp(has, " has ", 5) != 0) continue;
+        amount(has, " has ", &held);
+        all += held;
+        if (held >= reserved && (!own || held < own)) own = held;
+    }
+    if (all && !f->other_bytes) f->other_bytes = f->process_bytes ? all : all - own;
+}
+
 void log_memory(struct log *l, const char *line)
 {
     struct log_failure *f = &l->failure;
@@ -185,6 +201,7 @@ void log_memory(struct log *l, const char *line)
     int64_t idle = 0;
     amount(line, "allocated by PyTorch, and", &idle);
     if (idle && !f->reserved_bytes) f->reserved_bytes = f->allocated_bytes + idle;
+    read_processes(f, line, f->reserved_bytes);
     amount_before(line, "total capacity;", &f->card_bytes);
     amount_before(line, "already allocated", &f->allocated_bytes);
     amount_before(line, "reserved in total", &f->reserved_bytes);

@@ -65,6 +65,9 @@ static bool says_something(struct log *l)
     bool ran = l->average_s > 0;
     for (int i = 0; i < MEASURED_COUNT; i++) ran |= l->series[i].count > 0;
     if (ran && !counted) l->failure.out_of_memory = false;
+    // Steps before it failed, as its title says.
+    if (ran && l->reader->failed_by_title && l->reader->traced && l->lines < SHORT_POST)
+        l->failure.out_of_memory = true;
     if (ran) return true;
     if (l->mentions_failure && l->lines < SHORT_POST) l->failure.out_of_memory = true;
     if (l->failure.out_of_memory && !told(l, TOLD_GPU) && !l->memory.card_bytes)

@@ -1,5 +1,6 @@
 // All settings that a line states: --key value, key=value, key: value, "key": value.
 #include <string.h>
+#include <strings.h>
 
 #include "data/import/logs/internal.h"
 
@@ -36,7 +37,7 @@ static bool takes_list(const char *key, size_t length)
     static const char *const names[] = {"target_modules", "lora_target_modules", "lora_target"};
     for (size_t i = 0; i < ARRAY_LENGTH(names); i++) {
         size_t own = strlen(names[i]);
-        if (length >= own && !strncmp(key + length - own, names[i], own) &&
+        if (length >= own && !strncasecmp(key + length - own, names[i], own) &&
             (length == own || !isalnum((unsigned char)key[length - own - 1])))
             return true;
     }
@@ -117,24 +118,47 @@ static bool take_place(struct log *l, enum told_by by, const char *key, size_t l
     return opens;
 }
 
+// What a line has of a call in code that began in it, or is open (*depth brackets), by one of the
+// names; *close: its end, NULL: it goes on. NULL: there is none.
+static const char *within_call(int *depth, const char *line, const char *const *begins,
+                               size_t count, const char **close)
+{
+    const char *from = *depth ? line : NULL;
+    *close = NULL;
+    for (size_t i = 0; i < count && !from; i++) from = strstr(line, begins[i]);
+    if (!from) return NULL;
+    const char *open = *depth ? NULL : strchr(from, '(');
+    for (const char *s = open ? open : from; *s && !*close; s++) {
+        *depth += (*s == '(') - (*s == ')');
+        if (*s == ')' && *depth <= 0) *close = s;
+    }
+    if (*close) *depth = 0;
+    return from;
+}
+
+// A trainer's arguments, all of them, where the call is seen from bracket to bracket.
+static void take_trainer(struct log *l, const char *line)
+{
+    static const char *const begins[] = {"TrainingArguments(", "SFTConfig(",  "DPOConfig(",
+                                         "GRPOConfig(",        "ORPOConfig(", "KTOConfig("};
+    struct log_reader *r = l->reader;
+    const char *close, *from = within_call(&r->trainer, line, begins, ARRAY_LENGTH(begins), &close);
+    if (!from) return;
+    if (strstr(from, "...") || strstr(from, "**")) r->cut_trainer = true;
+    if (close && !r->cut_trainer) l->in_code = true;
+    if (close) r->cut_trainer = false;
+}
+
 // "LoraConfig(lora_alpha=8, r=8, ...)" of peft, "LoRA(dim=32)" of NeMo, perhaps over several lines:
 // short names that mean a rank there alone.
 static void take_adapter(struct log *l, enum told_by by, const char *line)
 {
     static const char *const begins[] = {"LoraConfig(", "LoRA("};
     static const char *const ranks[] = {"r=", "dim="};
-    struct log_reader *r = l->reader;
-    const char *from = r->adapter ? line : NULL;
     double rank;
-    for (size_t i = 0; i < ARRAY_LENGTH(begins) && !from; i++) from = strstr(line, begins[i]);
+    const char *close,
+        *from = within_call(&l->reader->adapter, line, begins, ARRAY_LENGTH(begins), &close);
     if (!from) return;
-    const char *open = r->adapter ? NULL : strchr(from, '('), *close = NULL;
-    int depth = r->adapter;
-    for (const char *s = open ? open : from; *s && !close; s++) {
-        depth += (*s == '(') - (*s == ')');
-        if (*s == ')' && depth <= 0) close = s;
-    }
-    r->adapter = close ? 0 : depth;
     for (size_t i = 0; i < ARRAY_LENGTH(ranks); i++)
         for (const char *s = from; (s = strstr(s, ranks[i])) && (!close || s < close); s++)
             if (at_border(line, s) && (s == line || s[-1] != '_') &&
@@ -187,6 +211,17 @@ static const char *behind_which_none(const char *line)
     return first;
 }
 
+// "set gradient_checkpointing to True": in words, unless that is what helped.
+static bool is_set_to(const char *line, const char *key, size_t length, const char *value)
+{
+    static const char *const helped[] = {"works",   "worked",    "it ran",
+                                         "it runs", "no longer", "fits"};
+    if (strncmp(value, "to ", 3) != 0 || !memchr(key, '_', length)) return false;
+    for (size_t i = 0; i < ARRAY_LENGTH(helped); i++)
+        if (strstr(line, helped[i])) return false;
+    return true;
+}
+
 // Lines between triple quotes of a notebook's code, which are a comment.
 static bool is_quoted(struct log_reader *r, const char *line)
 {
@@ -217,8 +252,9 @@ void log_settings(struct log *l, const char *line)
                       : line[strspn(line, " ")] == '|'   ? BY_WORDS
                                                          : BY_SETTING;
     take_pending(l, line);
+    if (l->mentions_failure && log_is_of_others(line)) return; // what may help
     if (is_of_tower(l->reader, line) || is_comment(line) || is_quoted(l->reader, line)) return;
-    take_adapter(l, by, line);
+    take_adapter(l, by, line), take_trainer(l, line);
     const char *helped = behind_which_none(line);
     for (const char *s = line; *s && (!helped || s < helped);) {
         if (!isalpha((unsigned char)*s) && *s != '_') {
@@ -234,14 +270,19 @@ void log_settings(struct log *l, const char *line)
         if (dashes && *value == '\\') value = s = value + strlen(value); // a shell's next line
         bool signed_ = *value == '=' || *value == ':';
         if (signed_) value += 1, value += strspn(value, " ");
-        else if (!dashes || value == s) {
+        else if (!dashes && is_set_to(line, key, length, value)) {
+            value += 3;
+            log_setting(l, BY_WORDS, key, length, value, (size_t)(end_of_value(value) - value));
+            continue;
+        } else if (!dashes || value == s) {
             if (dashes && !log_setting(l, by, key, length, "", 0)) log_unknown_flag(l, key, length);
             if (dashes && !*s && length < TOLD_KEY)
                 l->reader->pending_list = false, memcpy(l->reader->pending, key, length),
                 l->reader->pending[length] = '\0';
             continue;
         }
-        if (!signed_ && value[0] == '-' && value[1] == '-') { // a flag, and the next one
+        bool last = *s == '\'' && *value == ']';                          // of a list in Python
+        if (!signed_ && (last || (value[0] == '-' && value[1] == '-'))) { // a flag, and the next
             log_setting(l, by, key, length, "", 0);
             continue;
         }

@@ -99,6 +99,7 @@ const char *const told_names[] = {"num_gpus",
                                   "most_positions",
                                   "max_source_length",
                                   "max_target_length",
+                                  "rollout_batch",
                                   "compression",
                                   "version"};
 

@@ -309,13 +309,26 @@ static void read_thousands(struct log *l, const char *line)
             continue;
         if (!number_at(s, &value, &after)) return;
         bool power = value >= 1 && value <= 1024 && ((int)value & ((int)value - 1)) == 0;
-        if ((*after | 32) == 'k' && power && !isalnum((unsigned char)after[1])) {
+        bool follows = !strncmp(after + 1, " seq", 4) || !strncmp(after + 1, " context", 8);
+        if ((*after | 32) == 'k' && (power || (follows && value <= 1024)) &&
+            !isalnum((unsigned char)after[1])) {
             tell_count(l, TOLD_SEQ, BY_WORDS, "a length in thousands, in words",
                        (int64_t)value * 1024);
             return;
         }
         s = after - 1;
     }
+}
+
+// "8192ctx"
+static void read_context(struct log *l, const char *line)
+{
+    double value;
+    const char *ctx = strstr(line, "ctx"), *from = ctx;
+    while (from && from > line && isdigit((unsigned char)from[-1])) from--;
+    if (from && from < ctx && !isalnum((unsigned char)ctx[3]) && at_border(line, from) &&
+        number_at(from, &value, NULL) && value >= 128 && value < 1e7)
+        tell_count(l, TOLD_SEQ, BY_WORDS, "a context, in words", (int64_t)value);
 }
 
 // Preference pairs: a trainer's or a recipe's name, a stage, a title's word.
@@ -328,13 +341,20 @@ static void read_pairs(struct log *l, const char *line)
     for (size_t i = 0; i < ARRAY_LENGTH(words); i++) l->has_pairs |= strstr(line, words[i]) != NULL;
     for (const char *s = line; l->lines <= NEAR_TITLE && (s = strstr(s, "DPO")); s += 3)
         l->has_pairs |= at_border(line, s) && !isalpha((unsigned char)s[3]);
+    // OpenRLHF's without Ray (15d31511, openrlhf/cli/train_ppo.py): all four models are on each
+    // GPU.
+    const char *ppo = strstr(line, "openrlhf.cli.train_ppo");
+    l->has_critic |= ppo && ppo[22] != '_';
+    l->has_init |= strstr(line, "zero3_init_flag: true") || strstr(line, "zero.Init") ||
+                   strstr(line, "zero.init");
 }
 
 // "24GB of VRAM", "192G per GPU", "each with 24 GB": of a card that nothing names; 0: none is so.
 static int card_gb_in_words(const char *line)
 {
-    static const char *const of[] = {"per gpu",  "per card",    "each gpu", "vram",
-                                     "gpu with", "memory each", "gb each",  "g each"};
+    static const char *const of[] = {"per gpu",     "per card",     "each gpu", "vram",
+                                     "gpu with",    "gb each",      "g each",   "cuda memory",
+                                     "memory each", "gpu memory is"};
     bool card = false;
     double value;
     const char *after;
@@ -376,7 +396,7 @@ static void read_prose(struct log *l, const char *line)
                                                 {"grad accum", TOLD_ACCUMULATION},
                                                 {"radient accumulation:", TOLD_ACCUMULATION}};
     tell_counts(l, line, BY_WORDS, "in words", counts, ARRAY_LENGTH(counts));
-    read_batch(l, line), read_thousands(l, line);
+    read_batch(l, line), read_thousands(l, line), read_context(l, line);
     read_pairs(l, line);
     read_quoted(l, line);
     read_adapters(l, line);
@@ -401,7 +421,12 @@ static void read_prose(struct log *l, const char *line)
         l->reader->names_bridge = true;
     if (strstr(line, "model.tensor_model_parallel_size")) l->reader->names_nemo = true;
     if (strstr(line, "Megatron-LM") || strstr(line, "/megatron/")) l->reader->names_megatron = true;
-    if (names_failure(line) && !find_in_any_case(line, "no OOM")) l->mentions_failure = true;
+    if (names_failure(line) && !find_in_any_case(line, "no OOM")) {
+        l->mentions_failure = true;
+        l->reader->failed_by_title |= l->lines == 1 && l->reader->titled;
+    }
+    if (!strncmp(line, "Traceback", 9) || strstr(line, "Traceback (most recent call last)"))
+        l->reader->traced = true;
     if (!l->reader->card_gb) l->reader->card_gb = log_chinese_card_gb(line);
     if (!l->reader->card_gb) l->reader->card_gb = card_gb_in_words(line);
     if (strstr(line, "it ran") || strstr(line, "it runs") || strstr(line, "works"))
@@ -437,6 +462,8 @@ bool log_is_of_others(const char *line)
 {
     static const char *const theirs[] = {"readme", "paper", "table", "blog", "report"};
     static const char *const advice[] = {"use ", "try ", "please ", "you can ", "you should "};
+    static const char said[] = "comment: "; // who says it
+    if (!strncmp(line, said, strlen(said))) line += strlen(said);
     const char *your = strstr(line, "your ");
     for (size_t i = 0; your && i < ARRAY_LENGTH(theirs); i++)
         if (!strncasecmp(your + 5, theirs[i], strlen(theirs[i]))) return true;

@@ -1,0 +1,165 @@
+#!/bin/sh
+# `plumbline explain` on what ran out of memory: what other processes hold, the other models of a
+# trainer, answers in a forward pass, weights before they are shared, what a trainer does unless
+# told, and from which value on a run that seems to fit would not.
+name=test_explain_failed
+. tests/script.sh
+. "$root/tests/explain/reads.sh"
+
+# ---- other processes, by the report
+report='torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 96.00 MiB. GPU 1 has a total
+capacity of 23.60 GiB of which 40.00 MiB is free.'
+printf '%s' "$report" | tr '\n' ' ' > others.md
+{
+    printf ' Process 71 has 20.10 GiB memory in use. Process 83 has 3.46 GiB memory in use.'
+    printf ' Of the allocated memory 3.00 GiB is allocated by PyTorch, and 80.00 MiB is'
+    printf ' reserved by PyTorch but unallocated.\n'
+} >> others.md
+sed 's/ Process 71 has 20.10 GiB memory in use.//' others.md > alone.md
+cp others.md small.md
+printf 'Qwen2.5-0.5B on one RTX 4090, micro_batch_size 1, seq_length 128\n' >> small.md
+sed 's/ Process 71 has 20.10 GiB memory in use.//' small.md > own.md
+answers 0 "other processes hold 20.10 GiB of the card, without which the request would" \
+    explain others.md
+"$plumbline" explain alone.md | grep -q "other processes" && complain "its own process is another"
+answers 0 "is predicted not to fit" explain small.md
+answers 0 "is predicted to fit" explain own.md
+
+# ---- read: what is trained, cards with their memory, machines, lists of flags, words, advice
+cat > full.md << 'END'
+CUDA out of memory: Baichuan2-13B on one A800 80GB
+finetuning_type: full
+lora_rank: 8
+lora_alpha: 16
+per_device_train_batch_size: 1
+END
+reads full.md adapters=-
+sed 's/: full/: lora/' full.md > lora.md
+reads lora.md adapters=8
+printf 'OOM: Qwen3-8B on 8x48GB GPUs\n' > sized.md
+reads sized.md num_gpus=8
+answers 0 "the card has 47.73 GB" explain sized.md
+printf 'OOM: Qwen3-8B on 2x24GB Titan RTX\n' > titan.md
+reads titan.md num_gpus=2 gpu=titan-rtx
+printf 'OOM: Qwen3-8B, my cuda memory is 40GB\n' > card.md
+answers 0 "the card has 42.28 GB" explain card.md
+printf 'OOM: Qwen3-8B on 3 nodes, with 8 H100\n' > nodes.md
+reads nodes.md num_gpus=24 gpus_per_node=8
+printf 'OOM: Qwen3-8B on one H100\nset gradient_checkpointing to True, micro_batch_size to 2\n' \
+    > words.md
+reads words.md recompute=full micro_batch=2
+printf 'OOM: Qwen3-8B on one H100\nwith gradient_checkpointing to True it works\n' > helped.md
+reads helped.md recompute=-
+cat > list.md << 'END'
+# OOM with Qwen3-8B on 8 H100
+1/64 [00:05<05:15,  5.00s/it]Traceback (most recent call last):
+['python', '-m', 'train', '--adam_offload', '--gradient_checkpointing'] exits with code 1
+END
+reads list.md offload=1 recompute=full "verdict=out of memory"
+sed '1s/OOM with/Steps of/' list.md > ran.md
+"$plumbline" explain ran.md --json | grep -q '"out of memory"' && complain "what ran failed"
+printf '# OOM: Qwen3-8B on one H100\n\nuse --adam_offload\ncomment: try --tp_size 4\n' > advice.md
+reads advice.md offload=- tp=-
+printf 'OOM: Qwen3-8B on one H100 at 12k seq-len\n' > long.md
+reads long.md seq=12288
+printf 'OOM: Qwen3-8B on one H100, 8192ctx\n' > context.md
+reads context.md seq=8192
+cat > modules.md << 'END'
+OOM: Qwen3-8B on one RTX 4090, LoRA
+Lora_target: q_proj,v_proj
+END
+reads modules.md adapter_modules=q_proj,v_proj
+
+# ---- transformers' batch of 8, where all of a trainer's arguments are seen
+cat > code.md << 'END'
+CUDA out of memory: Qwen3-8B on one A100 80GB
+args = TrainingArguments(
+    output_dir=make("here"), bf16=True,
+)
+END
+assumes() { # FILE COLUMN VALUE
+    "$plumbline" explain "$1" --json > out 2> err || complain "explain $1"
+    python3 - "$2" "$3" << 'END' || complain "$1: $2 is not assumed to be $3"
+import json, sys
+found = {row["column"]: row["value"] for row in json.load(open("out"))["assumed"]}
+assert found.get(sys.argv[1], "-") == sys.argv[2], found
+END
+}
+assumes code.md micro_batch 8
+sed 's/bf16=True,/bf16=True, .../' code.md > cut.md
+assumes cut.md micro_batch 1
+sed 's/bf16=True,/bf16=True, per_device_train_batch_size=2/' code.md > two.md
+assumes two.md micro_batch -
+
+# ---- PPO's other models, and answers in a forward pass
+ppo() { # PROGRAM FLAGS
+    echo "CUDA out of memory: meta-llama/Llama-3.1-8B on 8 H100"
+    echo "deepspeed --module openrlhf.cli.$1 --zero_stage $2 --bf16 --micro_train_batch_size 1"
+    echo "--train_batch_size 8 --prompt_max_len 512 --generate_max_len 512 ${3-}"
+}
+device() { # FILE: predicted bytes of the device; the page's parts
+    "$plumbline" explain "$1" --json > out 2> err || complain "explain $1"
+    python3 -c 'import json; print(json.load(open("out"))["predicted"]["device_bytes"])'
+}
+parts() { # FILE: weights, gradients, optimizer in GB
+    "$plumbline" explain "$1" | tr '\n' ' ' | tr -s ' ' |
+        sed 's/.*weights \([0-9.]*\), gradients \([0-9.]*\), optimizer \([0-9.]*\),.*/\1 \2 \3/'
+}
+for stage in 2 3; do
+    ppo train_sft $stage > sft.md
+    ppo train_ppo $stage > ppo.md
+    ppo train_ppo_ray $stage > ray.md
+    python3 - $stage "$(device ppo.md)" "$(device sft.md)" "$(device ray.md)" "$(parts sft.md)" \
+        << 'END' || complain "PPO's models at ZeRO $stage"
+import sys
+stage, ppo, sft, ray = map(float, sys.argv[1:5])
+critic = sum(map(float, sys.argv[5].split())) * 1e9
+read = 2 * 2 * 8030261248 / (8 if stage == 3 else 1)
+assert ray == sft, (ray, sft)
+assert abs(ppo - sft - critic - read) < 0.02e9, (ppo - sft, critic, read)
+END
+done
+answers 0 "models 4: PPO" explain ppo.md
+ppo train_ppo_ray 3 "--micro_rollout_batch_size 32" > some.md
+ppo train_ppo_ray 3 "--micro_rollout_batch_size 48" > many.md
+ppo train_ppo_ray 3 "--micro_rollout_batch_size 1" > few.md
+python3 - "$(device many.md)" "$(device some.md)" "$(device few.md)" "$(device ray.md)" \
+    << 'END' || complain "answers in a forward pass"
+import sys
+many, some, few, none = map(float, sys.argv[1:])
+logits = 1024 * 128256 * (2 + 4)
+assert abs((many - some) / (16 * logits) - 1) < 1e-6, many - some
+assert few == none < some, (few, none, some)
+END
+
+# ---- weights that are all there before ZeRO 3 shares them
+cat > whole.md << 'END'
+CUDA out of memory: meta-llama/Llama-2-70b on 8 A100 80GB with zero3
+LoraConfig(r=8) TrainingArguments(per_device_train_batch_size=1) max_seq_length=256
+END
+answers 0 "each GPU was given all of them, 138.0 GB" explain whole.md
+sed '1s/$/, zero3_init_flag: true/' whole.md > made.md
+"$plumbline" explain made.md | grep -q "given all of them" && complain "it was made in shares"
+sed 's/Llama-2-70b/Llama-2-7b/' whole.md > one.md
+"$plumbline" explain one.md | grep -q "given all of them" && complain "one GPU has room for all"
+
+# ---- from which value on it does not fit, and what was taken for it
+cat > open.md << 'END'
+CUDA out of memory: Qwen3-8B on one A100 80GB, LoRA
+per_device_train_batch_size: 1, gradient_checkpointing: true, bf16: true
+END
+"$plumbline" explain open.md --json > out 2> err || complain "explain open.md"
+limit=$(python3 -c '
+import json
+answer = json.load(open("out"))
+least = [row["value"] for row in answer["would_resolve"] if row["column"] == "seq"]
+assert "to fit with seq 1024, as assumed" in answer["why"], answer["why"]
+print(least[0])') || complain "open.md: no length is named"
+for length in $limit $((limit - 128)); do
+    "$plumbline" explain open.md --set seq=$length --json > out 2> err || complain "seq=$length"
+    python3 - $((length == limit)) << 'END' || complain "the length is not the least"
+import json, sys
+assert json.load(open("out"))["predicted"]["fits"] == (sys.argv[1] == "0")
+END
+done
+ended
