@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "data/base/grow.h"
+#include "data/base/least.h"
 #include "data/results/bound.h"
 #include "solve/boxes/box_internal.h"
 
@@ -451,7 +452,7 @@ static bool holds_within(const struct box_closer *b, const struct choice_box *bo
 }
 
 static bool is_one_plan_at_least(struct box_closer *b, const struct choice_box *box,
-                                 int64_t target_ns)
+                                 int64_t claim_ns)
 {
     struct box_answer a = {.found = b->work.chosen, .found_ns = 0};
     bool empty = false;
@@ -463,31 +464,37 @@ static bool is_one_plan_at_least(struct box_closer *b, const struct choice_box *
     }
     if (empty) return true;
     evaluate_only_plan(b, box, &a);
-    return a.bound_ns >= target_ns;
+    return a.bound_ns >= claim_ns;
 }
 
-bool box_repeat(struct box_closer *b, const struct choice_box *box, int64_t target_ns,
-                const struct box_step *steps, int step_count, const struct choice_box *left)
+// The bound of what the step leaves of the box.
+static int64_t repeat_step(struct box_closer *b, const struct choice_box *now,
+                           const struct box_step *step, int64_t target_ns)
+{
+    int removed, resources = dynamic_resource_count(b->counted);
+    bool found;
+    mix(b, step->ids, step->weights, step->path_count);
+    for (int r = 0; r < resources; r++) b->work.prices[r] = step->prices ? step->prices[r] : 0;
+    box_memory_repeat(b, step);
+    box_kinds_repeat(b, step);
+    return step->labelled ? box_solve_labels(b, now, target_ns, &found)
+                          : box_solve(b, step->relaxed, now, target_ns, &removed);
+}
+
+bool box_repeat(struct box_closer *b, const struct choice_box *box, int64_t claim_ns,
+                const struct box_argument *argument, const struct choice_box *left)
 {
     struct arena_mark mark = arena_set_mark(b->arena);
     struct choice_box now = choice_box_copy(b, box, b->arena);
-    bool closed = false;
+    int64_t bound_ns = 0;
+    b->current.removed_ns = INT64_MAX;
     box_couple_ranks(b->c, now.allowed);
     box_narrow(b, &now);
-    for (int i = 0; i < step_count && !closed; i++) {
-        int removed, resources = dynamic_resource_count(b->counted);
-        mix(b, steps[i].ids, steps[i].weights, steps[i].path_count);
-        for (int r = 0; r < resources; r++)
-            b->work.prices[r] = steps[i].prices ? steps[i].prices[r] : 0;
-        box_memory_repeat(b, &steps[i]);
-        box_kinds_repeat(b, &steps[i]);
-        bool found;
-        closed = (steps[i].labelled
-                      ? box_solve_labels(b, &now, target_ns, &found)
-                      : box_solve(b, steps[i].relaxed, &now, target_ns, &removed)) >= target_ns;
-    }
-    bool holds = closed ||
-                 (left ? holds_within(b, &now, left) : is_one_plan_at_least(b, &now, target_ns));
+    for (int i = 0; i < argument->step_count; i++)
+        bound_ns = larger(bound_ns, repeat_step(b, &now, &argument->steps[i], argument->target_ns));
+    bool holds = b->current.removed_ns >= claim_ns &&
+                 (bound_ns >= claim_ns ||
+                  (left ? holds_within(b, &now, left) : is_one_plan_at_least(b, &now, claim_ns)));
     arena_reset(b->arena, mark);
     return holds;
 }

@@ -147,8 +147,16 @@ bool box_closer_meet_plan(struct box_closer *b, int *chosen);
 bool box_close(struct box_closer *b, const struct choice_box *box, int64_t target_ns, int rounds,
                struct box_answer *answer);
 
-// Repeats the proof from the stored numbers alone: whether the steps close the box as given, or
-// leave nothing of it outside `left` (NULL: the only choices left may be those of a single decision
-// that takes target_ns or more).
-bool box_repeat(struct box_closer *b, const struct choice_box *box, int64_t target_ns,
-                const struct box_step *steps, int step_count, const struct choice_box *left);
+// A proof from stored numbers: what its steps removed from a box reaches target_ns, as in
+// box_close. Prices that a step takes from what is left of the box (of a rank's memory) are then
+// the same.
+struct box_argument {
+    const struct box_step *steps;
+    int step_count;
+    int64_t target_ns;
+};
+// Repeats it on the box: whether all that the steps remove takes claim_ns or more, and so does what
+// is left, or nothing of that is outside `left` (NULL: it may also be a single decision, whose time
+// counts).
+bool box_repeat(struct box_closer *b, const struct choice_box *box, int64_t claim_ns,
+                const struct box_argument *argument, const struct choice_box *left);

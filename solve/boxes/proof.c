@@ -13,6 +13,7 @@ int64_t box_proof_add(struct box_proof *p, const bool *allowed, int choice_count
     GROW(arena, p->records, p->count, p->capacity, 64);
     struct box_record *r = &p->records[p->count];
     *r = (struct box_record){.given = TAKE(arena, (choice_count + 7) / 8, unsigned char),
+                             .of = p->count,
                              .parent = -1,
                              .first_part = -1};
     if (spans) r->spans = TAKE_COPY(arena, spans, span_count);
@@ -133,19 +134,22 @@ static bool weights_hold(const struct recheck *k, const struct box_record *r)
     return true;
 }
 
-// A box may have its bound from an enclosing one. Where memory is priced, prices are chosen anew
-// for each box and may be worse on the smaller one: what the steps prove of an enclosing box also
-// holds of this one.
-static bool holds_around(struct recheck *k, int64_t number)
+// Whether record number `of` is this one or one around it, and its box holds this one's.
+static bool is_around(const struct recheck *k, int64_t of, int64_t number)
 {
-    const struct box_record *r = &k->proof->records[number];
-    for (int64_t around = r->parent; around >= 0 && k->given.spans;
-         around = k->proof->records[around].parent) {
-        unpack(k, &k->proof->records[around], &k->given);
-        if (box_repeat(k->closer, &k->given, r->claim_ns, r->steps, r->step_count, NULL))
-            return true;
-    }
-    return false;
+    const struct box_record *outer = &k->proof->records[of], *inner = &k->proof->records[number];
+    int64_t at = number;
+    int choices = 0;
+    while (at > of && k->proof->records[at].parent < at) at = k->proof->records[at].parent;
+    if (at != of) return false;
+    for (int s = 0; s < k->stages; s++) choices += k->c->stages[s].count;
+    for (int i = 0; i < (choices + 7) / 8; i++)
+        if (inner->given[i] & ~outer->given[i]) return false;
+    for (int i = 0; i < box_closer_span_count(k->closer); i++)
+        if (inner->spans[i].least < outer->spans[i].least ||
+            inner->spans[i].most > outer->spans[i].most)
+            return false;
+    return true;
 }
 
 static bool holds(struct recheck *k, int64_t number, int64_t bound_ns)
@@ -157,10 +161,12 @@ static bool holds(struct recheck *k, int64_t number, int64_t bound_ns)
     if (is_split) join_parts(k, r);
     unpack(k, r, &k->given);
     if (number == 0 ? !is_whole(k) : r->parent < 0 || r->parent >= number) return false;
-    if (box_repeat(k->closer, &k->given, r->claim_ns, r->steps, r->step_count,
-                   is_split ? &k->left : NULL))
-        return true;
-    return !is_split && (r->claim_ns <= 0 || holds_around(k, number));
+    if (r->of < 0 || (is_split ? r->of != number : !is_around(k, r->of, number))) return false;
+    unpack(k, &k->proof->records[r->of], &k->given);
+    return box_repeat(
+        k->closer, &k->given, r->claim_ns,
+        &(struct box_argument){r->steps, r->step_count, k->proof->records[r->of].target_ns},
+        is_split ? &k->left : NULL);
 }
 
 // The record brings its own paths.

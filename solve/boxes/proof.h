@@ -14,6 +14,9 @@ struct box_record {
                       // plans do
     const struct box_step *steps;
     int step_count;
+    int64_t of;        // number of the record on whose box they were found: this one's, or one
+                       // around it
+    int64_t target_ns; // what steps found on this box removed reaches it
     int64_t proven_ns; // by the steps, of the box as given; of a single decision: its time
     bool single; // what the steps left is one decision, which takes proven_ns (INT64_MAX: it does
                  // not fit)

@@ -15,6 +15,7 @@ struct open_box {
     bool *mask;
     struct layer_span *spans; // NULL if boxes have none
     int64_t bound_ns, number; // number of its record
+    int64_t of;               // number of the record that the steps are of
     const struct box_step *steps;
     int step_count;
     struct open_box *next; // in the list of boxes to reuse
@@ -69,6 +70,7 @@ static struct open_box *split(struct box_search *s, struct open_box *box,
     memcpy(other->mask, box->mask, (size_t)s->choice_count);
     if (s->spans) memcpy(other->spans, box->spans, (size_t)s->spans * sizeof *box->spans);
     other->bound_ns = box->bound_ns;
+    other->of = box->of;
     other->steps = box->steps;
     other->step_count = box->step_count;
     int at = a->split.at;
@@ -112,6 +114,8 @@ static bool settle(struct box_search *s, struct open_box *box, int rounds, struc
     struct box_record *r = &s->r->proof.records[box->number];
     r->steps = box_steps_copy(a->steps, a->step_count, s->resources, s->result_arena);
     r->step_count = a->step_count;
+    r->of = box->number;
+    r->target_ns = closing;
     r->proven_ns = a->bound_ns;
     r->single = a->single;
     int64_t ended_ns = closed ? smaller(a->bound_ns, a->removed_ns) : a->removed_ns;
@@ -123,6 +127,7 @@ static bool settle(struct box_search *s, struct open_box *box, int rounds, struc
     assert(s->r->closed <= s->r->boxes && s->r->boxes <= s->r->proof.count);
     if (a->bound_ns > box->bound_ns) {
         box->bound_ns = a->bound_ns;
+        box->of = box->number;
         box->steps = r->steps;
         box->step_count = r->step_count;
     }
@@ -156,6 +161,7 @@ static void split_box(struct box_search *s, struct open_box *box, const struct b
 static void record_inherited(struct box_search *s, const struct open_box *box)
 {
     struct box_record *r = &s->r->proof.records[box->number];
+    r->of = box->of;
     r->steps = box->steps;
     r->step_count = box->step_count;
     r->claim_ns = r->proven_ns = box->bound_ns;

@@ -251,8 +251,9 @@ static void search_box(struct search *s, const struct choice_box *box)
     bool closed = box_close(s->closer, &left, target, 0, &answer);
     assert_true(++s->boxes < 200000);
     if (answer.found_ns < s->best_ns) s->best_ns = answer.found_ns;
-    assert_true(box_repeat(s->closer, box, closed ? s->best_ns : target, answer.steps,
-                           answer.step_count, closed ? NULL : &left));
+    struct box_argument argument = {answer.steps, answer.step_count, target};
+    assert_true(
+        box_repeat(s->closer, box, closed ? s->best_ns : target, &argument, closed ? NULL : &left));
     if (closed) return;
     struct choice_box heavier = half(s, &left, &answer, true),
                       lighter = half(s, &left, &answer, false);
@@ -280,6 +281,8 @@ TEST(test_splitting_ends_at_the_optimum)
 
 // A step with manipulated weights proves nothing false: a box with a plan below the target never
 // repeats as closed, and without its steps a box with several decisions is not closed.
+enum { PARTS = 32 };
+
 static void check_repeat(struct prepared *p, struct random *rng, struct arena *arena)
 {
     struct enumeration e;
@@ -294,9 +297,13 @@ static void check_repeat(struct prepared *p, struct random *rng, struct arena *a
         *id = (int)random_between(rng, 0, box_closer_path_count(closer) - 1);
         steps[i] = (struct box_step){.path_count = 1, .ids = id, .weights = &one};
     }
-    assert_false(box_repeat(closer, &whole, e.best_ns + 1, steps, 20, NULL));
+    // Nor does a lower target help, by which its steps remove more.
+    for (int i = 0; i < PARTS; i++) {
+        struct box_argument argument = {steps, 20, e.best_ns + 1 - e.best_ns / PARTS * i};
+        assert_false(box_repeat(closer, &whole, e.best_ns + 1, &argument, NULL));
+    }
     if (e.plans > 1 && e.best_ns > 0)
-        assert_false(box_repeat(closer, &whole, e.best_ns, steps, 0, NULL));
+        assert_false(box_repeat(closer, &whole, e.best_ns, &(struct box_argument){0}, NULL));
 }
 
 TEST(test_a_box_with_a_better_plan_is_never_closed)
