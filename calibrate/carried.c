@@ -259,10 +259,9 @@ static void fit_ends(struct carried_fits *f, const char *gpu, int measured, stru
     double bytes = 0;
     for (int i = 0; i < f->run_count; i++) {
         const struct plan_run *r = &f->runs[i].run;
-        struct plan *plan = &f->runs[i].plan;
         message_ends_add(&f->ends, r, arena);
         for (int part = 0; part < PART_COUNT; part++) // its messages have parts that took no time
-            plan->graph.parts[part] = true;
+            f->runs[i].plan.graph.parts[part] = true;
         for (int k = 0; k < r->samples.sample_count; k++)
             if (r->samples.samples[k].kind == SAMPLE_LINK)
                 bytes = fmax(bytes, r->samples.samples[k].bytes);

@@ -263,12 +263,10 @@ static void take_precision(struct gpu_costs *g, const struct calibration *c,
     take_rate(&to->ring_attention_flop_per_s, c, p->kernels[KERNEL_RING], arena);
     take_rate(&to->backward_ring_attention_flop_per_s, c, p->kernels[KERNEL_RING_BACKWARD], arena);
     take_rate(&to->cast_bytes_per_s, c, p->kernels[KERNEL_CAST], arena);
-    const struct fit *gemm = p->kernels[KERNEL_GEMM];
-    take_traffic(&to->operand_bytes_per_s, c, gemm, arena);
+    take_traffic(&to->operand_bytes_per_s, c, p->kernels[KERNEL_GEMM], arena);
     take_rate(&to->low_rank_flop_per_s, c, p->kernels[KERNEL_LOW_RANK], arena);
     take_traffic(&to->weight_operand_bytes_per_s, c, p->kernels[KERNEL_GEMM_WEIGHT], arena);
-    const struct fit *low_rank = p->kernels[KERNEL_LOW_RANK];
-    take_traffic(&to->low_rank_bytes_per_s, c, low_rank, arena);
+    take_traffic(&to->low_rank_bytes_per_s, c, p->kernels[KERNEL_LOW_RANK], arena);
     take_rate(&to->low_rank_back_flop_per_s, c, p->kernels[KERNEL_LOW_RANK_BACK], arena);
     take_traffic(&to->low_rank_back_bytes_per_s, c, p->kernels[KERNEL_LOW_RANK_BACK], arena);
     if (!(to->gemm_flop_per_s.value > 0)) {

@@ -95,8 +95,7 @@ COMMAND_RUN(run)
                     problem->job.document.path);
     TRY(price_problem(priced, problem, arena, err));
     if (priced->places) TRY(check_job_on_places(&problem->job, err));
-    struct schedule_request request = schedule_request_of(priced);
-    TRY(schedule_build(&schedule, &request, arena, err));
+    TRY(schedule_build_priced(&schedule, priced, arena, err));
     TRY(objective_graph(&graph, priced, &schedule, arena, err));
     TRY(choices_build(&choices, priced, &schedule, arena, err));
     if (choices_hopeless_stage(&choices, &why) >= 0)

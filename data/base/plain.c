@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-int utf8_length(const unsigned char *p, const unsigned char *end)
+// Bytes of the UTF-8 sequence at p, which ends before end; 0: it is none.
+static int utf8_length(const unsigned char *p, const unsigned char *end)
 {
     if (*p < 0x80) return 1;
     int n = *p >= 0xf0 && *p <= 0xf4 ? 4 : *p >= 0xe0 ? 3 : *p >= 0xc2 && *p <= 0xdf ? 2 : 0;

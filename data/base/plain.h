@@ -8,9 +8,6 @@
 
 #include "data/base/status.h"
 
-// Bytes of the UTF-8 sequence at p, which ends before end; 0: it is none.
-int utf8_length(const unsigned char *p, const unsigned char *end);
-
 enum { PLAIN_FOUND_MAX = 40 };
 
 // Whether the text is UTF-8 without control characters (C0, DEL, C1), without line and paragraph

@@ -30,7 +30,6 @@ extern const struct members boundary_offer_members, gradient_offer_members, boun
 
 // job_tiers.c
 extern const struct members tier_option_members;
-const char *share_name(int percent, struct arena *arena);
 member_get job_get_shares; // the shares of offload_percents, into tier_options
 enum status job_check_tiers(const struct job *j, const char *file, struct error *err);
 

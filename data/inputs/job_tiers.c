@@ -54,7 +54,7 @@ static const struct tier_option *option_named(const struct job *j, const char *n
     return NULL;
 }
 
-const char *share_name(int percent, struct arena *arena)
+static const char *share_name(int percent, struct arena *arena)
 {
     return arena_print(arena, "optimizer %d %%", percent);
 }

@@ -148,12 +148,11 @@ static bool sends_once(const struct problem *p)
 static const char *what_turns_exclude(const struct problem *p)
 {
     const struct job *j = &p->job;
-    const struct space_axis *schedules = &j->space.axes[SPACE_SCHEDULE];
     return j->objective != OBJECTIVE_MAX_LOAD ? "objective max_load, as no other has a price there"
            : j->stage_degrees != DEGREES_PER_STAGE ? "stage_degrees per_stage"
            : p->cluster.group_count > 1            ? "one node group"
            : j->layout.schedule != SCHEDULE_1F1B ||
-                   (j->space.given && schedules->kind != AXIS_FIXED)
+                   (j->space.given && j->space.axes[SPACE_SCHEDULE].kind != AXIS_FIXED)
                ? "schedule 1f1b"
            : j->layout.local_loss_every                       ? "no local losses"
            : j->layout.in_flight[0] || j->space.in_flight_max ? "no in_flight"

@@ -9,8 +9,7 @@
 
 void make_compute(struct builder *b)
 {
-    const struct schedule_request *r = b->request;
-    for (int rank = 0; rank < r->rank_count; rank++)
+    for (int rank = 0; rank < b->request->rank_count; rank++)
         for (int i = 0; i < b->turns[rank].count; i++) {
             const struct turn *t = &b->turns[rank].turns[i];
             int stage = stage_of_turn(b, rank, t), kind = t->pass == PASS_FORWARD ? SYMBOL_FORWARD

@@ -32,6 +32,13 @@ struct schedule_request schedule_request_of(const struct priced *p)
     return r;
 }
 
+enum status schedule_build_priced(struct schedule *s, const struct priced *p, struct arena *arena,
+                                  struct error *err)
+{
+    struct schedule_request request = schedule_request_of(p);
+    return schedule_build(s, &request, arena, err);
+}
+
 // A pipeline that folds turns around at its end; all others wrap around the ranks.
 int schedule_rank_of(const struct schedule_request *r, int stage)
 {

@@ -86,9 +86,8 @@ void graph_remember_path(struct graph *g, const int *counts, const int *operatio
 
 void graph_note_paths(struct graph *g, const int64_t *durations, const int *paths, int count)
 {
-    struct noted_paths *n = &g->known;
-    *n = (struct noted_paths){TAKE_COPY(g->own, durations, g->symbol_count),
-                              TAKE_COPY(g->own, paths, count * (g->symbol_count + 1)), count};
+    g->known = (struct noted_paths){TAKE_COPY(g->own, durations, g->symbol_count),
+                                    TAKE_COPY(g->own, paths, count * (g->symbol_count + 1)), count};
 }
 
 int graph_recall_paths(const struct graph *g, const int64_t *durations, const int **paths)

@@ -107,10 +107,9 @@ static real kept_by_dropout(const struct pricing *x, const struct layer_run *run
 // For mode none, without the scores.
 static real stash_of_block(const struct pricing *x, const struct layer_run *run)
 {
-    const struct shape *shape = x->shape;
     struct attention attention = attention_of(x, run);
     real width = x->e / 2, y = 2 * (kept_of_ffn(x) - !keeps_last_input(x, run)),
-         norms = norms_of(x, run), masks = shape->dropout ? parts_of(run) : 0,
+         norms = norms_of(x, run), masks = x->shape->dropout ? parts_of(run) : 0,
          inputs = 2 * norms + inputs_kept(x, run);
     real ffn = ffn_of(x, run), routed = routed_of(x, run);
     real gathered = keeps_gathered(x) ? inputs - 2 * norms : 0;

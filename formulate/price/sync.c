@@ -349,8 +349,7 @@ static real among_replicas_s(const struct pricing *x, int group)
 enum status price_embedding_sync(struct pricing *x, struct error *err)
 {
     struct priced *priced = x->priced;
-    const struct model *model = &x->problem->model;
-    priced->has_embedding_sync = ends_share(x) && embeddings_are_trained(model);
+    priced->has_embedding_sync = ends_share(x) && embeddings_are_trained(&x->problem->model);
     priced->embedding_sync_ns = TAKE(x->arena, priced->group_count * priced->group_count, int64_t);
     for (int from = 0; from < priced->group_count; from++)
         for (int to = 0; to < priced->group_count; to++) {

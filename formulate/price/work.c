@@ -102,8 +102,7 @@ real row_copies(const struct pricing *x, const struct layer_run *run)
 // Kernels of PyTorch's own, one per step, unless experts are one fused kernel.
 static bool adds_biases(const struct pricing *x, const struct layer_run *run)
 {
-    const struct job *job = &x->problem->job;
-    return job_like_megatron(job) && run_has_expert_biases(x->shape, run);
+    return job_like_megatron(&x->problem->job) && run_has_expert_biases(x->shape, run);
 }
 
 real clamp_bytes(const struct pricing *x, const struct layer_run *run)

@@ -30,7 +30,7 @@ struct gemm gemm_of_linear_bytes(enum product product, int64_t tokens, int64_t o
 }
 
 // The layouts of cuBLASLt's documentation on narrow data types.
-int64_t scales_bytes(enum scaling scaling, int64_t rows, int64_t depth)
+static int64_t scales_bytes(enum scaling scaling, int64_t rows, int64_t depth)
 {
     const int64_t size = (int64_t)sizeof(float);
     switch (scaling) {

@@ -138,7 +138,6 @@ struct gemm gemm_of_linear_bytes(enum product product, int64_t tokens, int64_t o
                                  int64_t inputs, enum element out, enum recipe recipe);
 
 // Scales of a matrix whose rows of `depth` values are summed along.
-int64_t scales_bytes(enum scaling scaling, int64_t rows, int64_t depth);
 struct place program_scales(struct program *p, enum scaling scaling, int64_t rows, int64_t depth);
 // Sizes of products in 8 bits are multiples of it.
 int64_t bytes_multiple(enum recipe recipe);

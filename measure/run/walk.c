@@ -156,7 +156,6 @@ static void walk_compute(struct running *r)
 // Overlapped, it went on beside the stage's last pass; noted is what is left of it after the pass.
 static void sync_stage(struct running *r, int stage)
 {
-    const struct stage_work *work = &r->stages[stage];
     bool overlapped = r->plan->layout.gradient_sync == SYNC_OVERLAPPED;
     struct run_event e = {.kind = EVENT_SYNC, .stage = stage, .micro_batch = -1};
     if (!r->schedule.request.sync) return;
@@ -167,7 +166,7 @@ static void sync_stage(struct running *r, int stage)
         r->sync_ns = larger(r->sync_ns, r->synced_ns[stage]);
     } else {
         e.start_ns = r->sync_ns = larger(r->sync_ns, r->now_ns);
-        run_sync(r, &work->sync, stage, &e.start_ns);
+        run_sync(r, &r->stages[stage].sync, stage, &e.start_ns);
         r->synced_ns[stage] = r->sync_ns;
     }
     e.end_ns = r->synced_ns[stage], e.wall_end_ns = run_wall_ns(r);

@@ -212,8 +212,6 @@ bool box_drop_made_up(struct box_closer *b, bool *const *allowed); // false: the
 // Replays the least plan; adds its path and the mean plan's to the game.
 void box_learn_from_plan(struct box_closer *b, const struct choice_box *box, struct box_answer *a);
 
-void box_meet_fitting(struct box_closer *b, const struct choice_box *box, struct box_answer *a);
-
 // The split of an open box; by nothing: it has a single decision.
 struct box_split box_choose_split(struct box_closer *b, const struct choice_box *box);
 

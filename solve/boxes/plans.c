@@ -82,7 +82,7 @@ static void meet_fitting_plan(struct box_closer *b, const struct choice_box *box
 }
 
 // Tries the least plan, with other choices where it does not fit.
-void box_meet_fitting(struct box_closer *b, const struct choice_box *box, struct box_answer *a)
+static void meet_fitting(struct box_closer *b, const struct choice_box *box, struct box_answer *a)
 {
     memcpy(b->work.fitting, b->work.chosen, (size_t)b->stages * sizeof *b->work.chosen);
     if (!box_memory_refit(b, box->allowed, b->work.fitting) ||
@@ -103,7 +103,7 @@ void box_learn_from_plan(struct box_closer *b, const struct choice_box *box, str
         add_plan(b);
         for (int r = 0; r < b->c->rank_count && fits; r++)
             fits = choices_rank_fits(b->c, b->work.chosen, r);
-        if (!fits && b->memory.count) box_meet_fitting(b, box, a);
+        if (!fits && b->memory.count) meet_fitting(b, box, a);
     }
     if (box_closer_is_balanced(b) || b->labels) game_solve_exactly(b->game);
     else game_solve(b->game, GAME_STEPS);
@@ -126,6 +126,6 @@ void box_meet_near_shares(struct box_closer *b, const struct choice_box *box, st
                 double share = box_share_of(b, s, i);
                 if (held < (int)share || held > (int)(share + 0.999)) near.allowed[s][j] = false;
             }
-    if (box_solve(b, false, &near, INT64_MAX, NULL) != DYNAMIC_NOTHING) box_meet_fitting(b, box, a);
+    if (box_solve(b, false, &near, INT64_MAX, NULL) != DYNAMIC_NOTHING) meet_fitting(b, box, a);
     arena_reset(b->arena, mark);
 }

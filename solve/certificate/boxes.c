@@ -121,10 +121,9 @@ static bool goes_by_ranks(const struct maker *m, const struct check_box *box)
 // The proof's path for one that the records or the closer identify by its counts.
 static int path_of_record(struct maker *m, int id)
 {
-    const struct box_proof *proof = &m->request->evidence->proof;
     if (m->path_of[id] == -2)
         m->path_of[id] = maker_find_path(
-            m, proof->path_counts +
+            m, m->request->evidence->proof.path_counts +
                    (size_t)id * (size_t)path_size(graph_symbol_count(m->request->evidence->graph)));
     return m->path_of[id];
 }

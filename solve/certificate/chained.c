@@ -87,14 +87,13 @@ enum status certificate_search_chained(struct solve_evidence *evidence,
     struct schedule *schedule = TAKE(arena, 1, struct schedule);
     struct choices *choices = TAKE(arena, 1, struct choices);
     struct chained *chained = TAKE(arena, 1, struct chained);
-    struct schedule_request request = schedule_request_of(priced);
     struct box_search_settings settings = {
         .target_ns = target_ns, .boxes_max = BOXES_MOST, .should_stop = never};
     struct box_search_result r;
     *chained = (struct chained){
         {excess, put, chained}, p, TAKE(arena, check_symbol_count(p), int64_t), UINT64_MAX / 2};
     *evidence = (struct solve_evidence){.schedule = schedule};
-    TRY(schedule_build(schedule, &request, arena, err));
+    TRY(schedule_build_priced(schedule, priced, arena, err));
     TRY(choices_build(choices, priced, schedule, arena, err));
     TRY(objective_graph(&evidence->graph, priced, schedule, arena, err));
     graph_keep_paths(evidence->graph, arena);

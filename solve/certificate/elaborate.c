@@ -61,7 +61,6 @@ static void put_step(struct check_page *w, struct step s)
 // it.
 static void fill_message(struct elaborate *e, struct step from, struct step to)
 {
-    struct check_page *w = &e->page;
     bool message_from = from.kind >= OUT_SENDS && from.kind < OUT_EMBEDDING,
          message_to = to.kind >= OUT_SENDS && to.kind < OUT_EMBEDDING;
     if (!message_from && !message_to &&
@@ -89,7 +88,7 @@ static void fill_message(struct elaborate *e, struct step from, struct step to)
     }
     for (int i = first + 1; i < last; i++) {
         message.kind = OUT_SENDS + 4 * back + i - 1;
-        put_step(w, message);
+        put_step(&e->page, message);
     }
 }
 
@@ -402,7 +401,6 @@ static void find_counted(struct elaborate *e, const cJSON *proof)
 // layers.
 static void put_plan(struct elaborate *e, const cJSON *proof)
 {
-    const struct check_problem *p = e->k->p;
     const cJSON *plan = value_get(proof, "incumbent");
     if (!plan) return;
     page_print(&e->page, "time %lld\n", (long long)e->k->result->iteration_ns);
@@ -411,7 +409,7 @@ static void put_plan(struct elaborate *e, const cJSON *proof)
                                     "gradient_option", "recomputed_layers", "sharded_layers"};
         long long n[6] = {0};
         int group = 0;
-        while (strcmp(p->groups[group].name, value_get(v, "group")->valuestring)) group++;
+        while (strcmp(e->k->p->groups[group].name, value_get(v, "group")->valuestring)) group++;
         for (int i = 0; i < 6; i++)
             if (value_get(v, keys[i])) n[i] = value_number(value_get(v, keys[i]));
         page_print(&e->page, "d %lld %lld %d %lld %lld %s %lld %lld\n", n[0], n[1], group, n[2],

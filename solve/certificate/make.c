@@ -11,8 +11,7 @@ static int64_t most_use(const struct maker *m, int resource)
     for (int s = 0; s < m->p.stages; s++) {
         int64_t most = 0;
         for (int i = 0; i < m->choices.count[s]; i++) {
-            const struct check_choice *c = &m->choices.items[s][i];
-            int64_t use = check_use(&m->p, s, resource, c);
+            int64_t use = check_use(&m->p, s, resource, &m->choices.items[s][i]);
             most = use > most ? use : most;
         }
         sum += most;

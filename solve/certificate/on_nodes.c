@@ -24,10 +24,9 @@ enum status space_search_boxes(struct solve_evidence *e, int64_t goal_ns,
 {
     static const volatile int never = 0;
     struct schedule *schedule = TAKE(arena, 1, struct schedule);
-    struct schedule_request request = schedule_request_of(priced);
     const char *why;
     *e = (struct solve_evidence){.schedule = schedule};
-    TRY(schedule_build(schedule, &request, arena, err));
+    TRY(schedule_build_priced(schedule, priced, arena, err));
     TRY(choices_build(choices, priced, schedule, arena, err));
     TRY(objective_graph(&e->graph, priced, schedule, arena, err));
     graph_keep_paths(e->graph, arena);

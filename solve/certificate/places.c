@@ -286,13 +286,12 @@ int places_group_to_share(const struct places_maker *m)
 enum { WAYS_MOST = 3 };
 static int list_ways(const struct places_maker *m, struct check_relaxation ways[WAYS_MOST])
 {
-    const struct check_problem *p = m->places.problem;
     const struct check_relaxation by_groups = {RELAX_BY_GROUPS, places_group_to_share(m), false},
                                   by_nodes = {RELAX_BY_NODES, -1, false};
     int first = (int)m->request->solved->evidence_of, count = 0;
     if (first == EVIDENCE_NODES) ways[count++] = by_nodes;
     ways[count++] = by_groups;
-    if (m->bound_ns > 0 && check_chain_suits(p, m->places.node_count)) {
+    if (m->bound_ns > 0 && check_chain_suits(m->places.problem, m->places.node_count)) {
         ways[count] = by_groups;
         ways[count++].chained = true;
     }

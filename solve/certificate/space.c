@@ -255,8 +255,7 @@ static enum status put_on_nodes(struct space_maker *m, struct json_writer *w,
 static enum status put_proof(struct space_maker *m, struct json_writer *w,
                              const struct open_layout *o, int64_t *bound_ns, struct error *err)
 {
-    const struct layout *base = &m->request->problem->job.layout;
-    struct layout layout = space_layout_back(&o->layout, base);
+    struct layout layout = space_layout_back(&o->layout, &m->request->problem->job.layout);
     struct priced *priced = TAKE(m->scratch, 1, struct priced);
     struct choices *choices = TAKE(m->scratch, 1, struct choices);
     struct solve_evidence evidence;

@@ -67,7 +67,6 @@ static const struct plan *claimed(const struct proof *p)
 static void put_incumbent(const struct proof *p, struct json_writer *w)
 {
     const struct plan *plan = claimed(p);
-    const struct priced_group *groups = p->request->priced->groups;
     json_open_array(w, "incumbent");
     for (int s = 0; s < plan->stage_count; s++) {
         const struct plan_stage *x = &plan->stages[s];
@@ -75,7 +74,7 @@ static void put_incumbent(const struct proof *p, struct json_writer *w)
         json_open_flat_object(w, NULL);
         json_put_count(w, "first_layer", x->first_layer);
         json_put_count(w, "layer_count", x->layer_count);
-        json_put_text(w, "group", groups[x->group].name);
+        json_put_text(w, "group", p->request->priced->groups[x->group].name);
         struct decision tidy = decision_tidy(&x->decision);
         if (x->recomputed_count) tidy.recomputed_layers = 0; // the list says which
         decision_put(w, &tidy, true);

@@ -275,8 +275,7 @@ enum status solution_plan_make(struct solution_plan *p, const struct solution_re
     TRY(take_values(&reading));
     TRY(load_problem(&p->problem, r, &reading.map.document, arena, err));
     TRY(price_problem(priced, &p->problem, arena, err));
-    struct schedule_request request = schedule_request_of(priced);
-    TRY(schedule_build(schedule, &request, arena, err));
+    TRY(schedule_build_priced(schedule, priced, arena, err));
     TRY(choices_build(choices, priced, schedule, arena, err));
     if (priced->places) TRY(make_placed(p, &reading, arena, err));
     else TRY(make_single(p, &reading, schedule, arena, err));

@@ -49,8 +49,7 @@ static enum status row_of_log(struct explained *x, struct error *err)
 static enum status set_columns(struct explained *x, struct error *err)
 {
     if (!x->settings.set) return OK;
-    struct run_row *row = &x->asked;
-    return row_set_columns(row, "--set", x->settings.set, x->arena, err);
+    return row_set_columns(&x->asked, "--set", x->settings.set, x->arena, err);
 }
 
 // ---- what neither states

@@ -120,8 +120,7 @@ static int nearest_of(const struct certificate *c)
 // full for a sequence is the same number as its half for twice the sequence.
 static bool counts_causal(const struct explained *x)
 {
-    const char *date = x->log.told[TOLD_VERSION].text;
-    bool late = told(&x->log, TOLD_VERSION) && atoi(date) >= 2025,
+    bool late = told(&x->log, TOLD_VERSION) && atoi(x->log.told[TOLD_VERSION].text) >= 2025,
          blackwell = strstr(x->log.told[TOLD_GPU].text, "b200") ||
                      strstr(x->log.told[TOLD_GPU].text, "b300");
     return x->log.format == LOG_BRIDGE || (x->log.format == LOG_MEGATRON && late) ||
@@ -196,9 +195,8 @@ double explain_flop_of_sequence(const struct explained *x)
 
 double explain_flop_of_log(const struct explained *x)
 {
-    const struct log *l = &x->log;
     double rate = rate_of_log(x),
-           tokens = log_rate_of(&l->series[MEASURED_TOKENS], true, x->arena).value;
+           tokens = log_rate_of(&x->log.series[MEASURED_TOKENS], true, x->arena).value;
     if (!(rate > 0)) return 0;
     if (tokens > 0) return rate / tokens;
     const struct run_row *r = &x->asked;

@@ -41,8 +41,7 @@ enum { FLOOR_LEAST_US = 1500, FLOOR_MOST_US = 12000 };
 // The host launches for one rank: its layers, of each micro-batch, forward and backward.
 static double host_us(const struct explained *x)
 {
-    const struct layout *l = &x->problem.job.layout;
-    double layers = (double)(x->problem.model.layer_count - 2) / l->pipeline,
+    double layers = (double)(x->problem.model.layer_count - 2) / x->problem.job.layout.pipeline,
            passes = layers * x->own.micro_batches;
     return passes > 0 ? x->measured_s * 1e6 / passes : 0;
 }
@@ -58,8 +57,7 @@ static bool is_host(const struct explained *x)
 
 static bool leaves_nodes(const struct explained *x)
 {
-    const struct node_group *g = &x->problem.cluster.groups[0];
-    return x->own.gpus > g->gpus_per_node;
+    return x->own.gpus > x->problem.cluster.groups[0].gpus_per_node;
 }
 
 static double time_with_network(struct explained *x, double share)

@@ -161,10 +161,9 @@ static bool place(struct local *l, const struct choice *like)
     int covered = 0;
     for (int i = 0; i < l->s->stage_count; i++) {
         struct choice wanted = like[i];
-        const struct choice *had = &c->stages[i].items[l->neighbour[i]];
         wanted.first_layer = choices_place(c, covered);
         covered += wanted.layer_count;
-        if (same_place(&wanted, had)) continue;
+        if (same_place(&wanted, &c->stages[i].items[l->neighbour[i]])) continue;
         l->neighbour[i] = look_up(l, i, &wanted);
         if (l->neighbour[i] < 0) return false;
     }

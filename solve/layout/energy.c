@@ -133,12 +133,11 @@ enum status solve_least_energy(struct solve_result *r, const struct priced *pric
                         .settings = *settings,
                         .watch = watch_begin(stop, settings->time_limit_s)};
     struct schedule schedule;
-    struct schedule_request request = schedule_request_of(priced);
     int64_t least_uj = 0, most_uj = 0;
     enum answer answer;
     h.settings.cutoff_ns = priced->iteration_limit_ns + 1;
     h.settings.evidence = false, h.settings.known_bound_ns = 0, h.settings.progress = 0;
-    TRY(schedule_build(&schedule, &request, arena, err));
+    TRY(schedule_build_priced(&schedule, priced, arena, err));
     TRY(ask(&answer, r, &h, 0, start, arena, err));
     if (answer == PLAN) {
         most_uj = objective_energy_uj(&r->plan, priced, &schedule, arena);

@@ -48,8 +48,7 @@ static enum status begin(struct solving *s, struct solve_result *r, const struct
                          struct arena *arena, struct error *err)
 {
     *s = open_solving(r, priced, settings, stop, arena);
-    struct schedule_request request = schedule_request_of(priced);
-    TRY(schedule_build(&s->schedule, &request, arena, err));
+    TRY(schedule_build_priced(&s->schedule, priced, arena, err));
     TRY(choices_build(&s->choices, priced, &s->schedule, arena, err));
     if (settings->whole_batch)
         TRY(objective_batch_graph(&s->graph, priced, &s->schedule, arena, err));
@@ -310,8 +309,7 @@ static enum status state_objective(struct solving *s, struct error *err)
 
 static enum status run_in_turn(struct solving *s, const char **why, struct error *err)
 {
-    struct schedule_request request = schedule_request_of(s->priced);
-    TRY(schedule_build(&s->schedule, &request, s->arena, err));
+    TRY(schedule_build_priced(&s->schedule, s->priced, s->arena, err));
     TRY(solving_in_turn(s));
     note_cutoff(s, NULL);
     if (s->finished && !s->plan_count && !s->result->cut_off)

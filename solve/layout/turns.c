@@ -304,10 +304,9 @@ enum status solve_any_stages(struct any_stages *a, const struct priced *priced, 
                         .settings = settings,
                         .watch = watch_begin(stop, settings->time_limit_s),
                         .arena = arena};
-    struct schedule_request request = schedule_request_of(priced);
     struct turns t;
     struct halving h = begin_halving(&s, 1);
-    TRY(schedule_build(&s.schedule, &request, arena, err));
+    TRY(schedule_build_priced(&s.schedule, priced, arena, err));
     open_turns(&t, &s);
     assert(t.of.stages > 2);
     t.of.any = true, t.of.alone = alone;

@@ -142,9 +142,8 @@ struct filling {
 
 static bool all_within(const struct layout_sketch *s, struct filling *f, int64_t limit_ns)
 {
-    const struct middle *m = &f->middle;
     if (!s->others) return main_within(s, limit_ns, f->near);
-    return s->turns == 1 ? intervals_within(s, m, limit_ns) : counts_within(s, limit_ns);
+    return s->turns == 1 ? intervals_within(s, &f->middle, limit_ns) : counts_within(s, limit_ns);
 }
 
 // To a hundred-thousandth; from enough_ns on to a hundredth.

@@ -11,12 +11,6 @@
 
 enum { OPERATIONS = 4 * 1000 * 1000, REPLAYS_LEAST = 10 };
 
-static void keep_plan(struct layout_answer *a, const struct choices *c, const int *chosen,
-                      int64_t iteration_ns, struct arena *arena)
-{
-    choices_to_plan(&a->plan, c, chosen, iteration_ns, arena);
-}
-
 enum status layout_root(struct layout_answer *a, const struct layouts_context *x,
                         const struct priced *priced, int64_t cutoff_ns, struct layout_effort effort,
                         struct arena *arena, struct error *err)
@@ -24,9 +18,8 @@ enum status layout_root(struct layout_answer *a, const struct layouts_context *x
     struct schedule schedule;
     struct choices choices;
     struct graph *graph;
-    struct schedule_request request = schedule_request_of(priced);
     *a = (struct layout_answer){.plan = {.layout = priced->layout}};
-    TRY(schedule_build(&schedule, &request, arena, err));
+    TRY(schedule_build_priced(&schedule, priced, arena, err));
     TRY(choices_build(&choices, priced, &schedule, arena, err));
     if (choices_hopeless_stage(&choices, &a->reason) >= 0) {
         a->finished = a->infeasible = true;
@@ -39,7 +32,7 @@ enum status layout_root(struct layout_answer *a, const struct layouts_context *x
     if (effort.replays)
         incumbent_search(&best, &choices, graph, (uint64_t)x->settings->seed, replays,
                          layouts_should_stop, (void *)(uintptr_t)x, arena);
-    if (best.found) keep_plan(a, &choices, best.chosen, best.iteration_ns, arena);
+    if (best.found) choices_to_plan(&a->plan, &choices, best.chosen, best.iteration_ns, arena);
     if (!effort.boxes) return OK;
     int64_t target_ns = best.found ? best.iteration_ns : INT64_MAX;
     if (cutoff_ns > 0 && cutoff_ns < target_ns) target_ns = cutoff_ns;
@@ -50,7 +43,7 @@ enum status layout_root(struct layout_answer *a, const struct layouts_context *x
                                            .argument = (void *)(uintptr_t)x};
     struct box_search_result r;
     box_search(&r, &choices, graph, &settings, arena);
-    if (r.found_better) keep_plan(a, &choices, r.found, r.best_ns, arena);
+    if (r.found_better) choices_to_plan(&a->plan, &choices, r.found, r.best_ns, arena);
     a->finished = r.finished;
     a->infeasible = r.finished && r.best_ns == INT64_MAX;
     a->bound_ns = r.bound_ns;

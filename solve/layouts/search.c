@@ -179,8 +179,7 @@ enum status layouts_state_objective(struct plan *plan, const struct problem *pro
     if (!plan->stage_count) return OK;
     *one = problem_with_layout(problem, &plan->layout);
     TRY(price_problem(priced, one, arena, err));
-    struct schedule_request request = schedule_request_of(priced);
-    TRY(schedule_build(&schedule, &request, arena, err));
+    TRY(schedule_build_priced(&schedule, priced, arena, err));
     TRY(objective_state_batch(plan, priced, &schedule, arena, err));
     plan->outcome = plan_outcome(plan);
     return OK;

@@ -128,7 +128,6 @@ void layouts_end(struct layouts_result *r, const struct layouts_end *e, struct a
 {
     struct plan *plan = &r->solved.plan;
     struct layouts *l = &r->layouts;
-    const struct job *job = &e->problem->job;
     int64_t least_ns = settle_fates(r, e, arena);
     *plan = e->best;
     plan->name = e->problem->name;
@@ -139,7 +138,7 @@ void layouts_end(struct layouts_result *r, const struct layouts_end *e, struct a
     if (!plan->stage_count)
         state_no_plan(plan, e->problem, least_ns == INT64_MAX ? l : NULL, arena);
     plan_end(plan, e->settings->gap, least_ns == INT64_MAX);
-    if (plan->stage_count && job->objective == OBJECTIVE_ITERATION_TIME)
+    if (plan->stage_count && e->problem->job.objective == OBJECTIVE_ITERATION_TIME)
         plan->runner_up_ns = runner_up_ns(e);
     plan->bound_ns =
         bound_stated(plan->bound_ns, plan->iteration_ns, plan->stage_count ? e->reported_ns : 0);

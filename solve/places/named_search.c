@@ -416,8 +416,7 @@ static void find_alike(struct naming *x)
 static enum status open_graph(struct naming *x)
 {
     const struct priced *p = x->p;
-    struct schedule_request request = schedule_request_of(p);
-    TRY(schedule_build(&x->schedule, &request, x->arena, x->err));
+    TRY(schedule_build_priced(&x->schedule, p, x->arena, x->err));
     x->kept = (struct plan){.layout = p->layout,
                             .stage_count = x->stages,
                             .stages = TAKE(x->arena, x->stages, struct plan_stage),

@@ -48,9 +48,8 @@ static struct choices *choices_like(const struct placed *p, const struct schedul
 
 static enum status build(struct placed *p, struct placed_variant *v, struct error *err)
 {
-    struct schedule_request request = schedule_request_of(v->priced);
     v->schedule = TAKE(p->arena, 1, struct schedule);
-    TRY(schedule_build(v->schedule, &request, p->arena, err));
+    TRY(schedule_build_priced(v->schedule, v->priced, p->arena, err));
     TRY(objective_graph(&v->graph, v->priced, v->schedule, p->arena, err));
     v->rows_max = p->uneven ? PLACED_ROWS_OF_MANY : PLACED_ROWS_MAX;
     v->rows = TAKE(p->arena, v->rows_max, struct placed_row);

@@ -87,9 +87,8 @@ enum status what_if_standing(int64_t *standing_ns, const struct plan *earlier,
     struct schedule schedule;
     struct choices choices;
     struct graph *graph;
-    struct schedule_request request = schedule_request_of(priced);
     *standing_ns = 0;
-    TRY(schedule_build(&schedule, &request, arena, err));
+    TRY(schedule_build_priced(&schedule, priced, arena, err));
     TRY(choices_build(&choices, priced, &schedule, arena, err));
     TRY(objective_graph(&graph, priced, &schedule, arena, err));
     int *chosen = TAKE(arena, priced->stage_count, int);

@@ -133,7 +133,6 @@ static int64_t syncs_ns(const struct report_replay *r, const struct plan *plan, 
 
 struct report_use report_use_of(const struct report_replay *r, const struct plan *plan, int rank)
 {
-    const struct schedule_request *q = &r->schedule.request;
     struct report_use u = {{0}, 0, syncs_ns(r, plan, rank), 0, 0};
     for (int i = 0; i < r->schedule.stream_count; i++) {
         const struct stream *stream = &r->schedule.streams[i];
@@ -147,7 +146,7 @@ struct report_use report_use_of(const struct report_replay *r, const struct plan
         }
     }
     u.idle_ns = r->iteration_ns - compute_ns_of(&u) - u.blocked_ns - u.sync_ns - u.optimizer_ns;
-    if (q->virtual_stages > 1 && u.idle_ns < 0) u.idle_ns = 0;
+    if (r->schedule.request.virtual_stages > 1 && u.idle_ns < 0) u.idle_ns = 0;
     return u;
 }
 

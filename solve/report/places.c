@@ -47,12 +47,11 @@ static void print_nodes(struct text *out, const struct plan *plan)
 static void print_launched(struct text *out, const struct plan *plan,
                            const struct report_links *links)
 {
-    const struct plan_placement *x = plan->placement;
     const int *replicas = report_data_ranks(plan, out->arena);
     const char *order = "";
     struct report_link bottleneck, worst = {.stage = -1};
     int alike = 0, slower = 0;
-    for (int at = 0; at < x->replica_count; at++)
+    for (int at = 0; at < plan->placement->replica_count; at++)
         order = arena_print(out->arena, "%s%s%d", order, at ? " " : "", replicas[at]);
     for (int stage = 0; stage < plan->stage_count; stage++) {
         if (report_ring_is_launched(plan, stage, replicas)) {

@@ -59,8 +59,7 @@ static void make_problem(struct lp *lp)
 
 static bool is_in_program(const struct lp_request *r, int column)
 {
-    const struct milp_column *c = &r->milp->columns[column];
-    if (c->role == COLUMN_LEVEL) return r->levels;
+    if (r->milp->columns[column].role == COLUMN_LEVEL) return r->levels;
     if (!r->closed[column]) return true;
     return r->basis && r->basis->present && r->basis->columns[column] == GLP_BS;
 }

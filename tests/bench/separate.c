@@ -52,8 +52,7 @@ static enum status open_loop(struct loop *l, const char *path, bool textbook, st
 {
     TRY(problem_load(&l->problem, path, arena, err));
     TRY(price_problem(&l->priced, &l->problem, arena, err));
-    struct schedule_request request = schedule_request_of(&l->priced);
-    TRY(schedule_build(&l->schedule, &request, arena, err));
+    TRY(schedule_build_priced(&l->schedule, &l->priced, arena, err));
     TRY(graph_compile(&l->graph, &l->schedule, arena, err));
     TRY(choices_build(&l->choices, &l->priced, &l->schedule, arena, err));
     int symbols = graph_symbol_count(l->graph);

@@ -54,8 +54,7 @@ static bool open_trial(struct trial *t, uint64_t seed)
                                       : (int)random_less(&state, SCHEDULE_KIND_COUNT);
     random_kinds(&t->p, (int)kind, &state, &t->arena);
     draw_segments(&t->p, state);
-    struct schedule_request request = schedule_request_of(&t->p);
-    if (schedule_build(&schedule, &request, &t->arena, &err) != OK ||
+    if (schedule_build_priced(&schedule, &t->p, &t->arena, &err) != OK ||
         oracle_size(&t->p, PLANS_MOST, &t->arena) > PLANS_MOST)
         return false;
     CHECK_OK(oracle_answer(&oracle, &t->p, &schedule, &t->arena, &err));

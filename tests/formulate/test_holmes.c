@@ -324,8 +324,7 @@ static int64_t best_apart(const struct problem *p, int blocks, int *in_first, st
     struct schedule schedule;
     struct choices c;
     MUST(price_problem(&priced, p, arena, &own_err));
-    struct schedule_request request = schedule_request_of(&priced);
-    MUST(schedule_build(&schedule, &request, arena, &own_err));
+    MUST(schedule_build_priced(&schedule, &priced, arena, &own_err));
     MUST(choices_build(&c, &priced, &schedule, arena, &own_err));
     int64_t best = INT64_MAX, *durations = TAKE(arena, symbol_count(2, 1), int64_t);
     for (int order = 0; order < 2; order++)

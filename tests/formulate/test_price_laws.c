@@ -182,8 +182,7 @@ static int64_t time_of(const struct priced *p, int group, enum recompute mode, i
 {
     struct schedule schedule;
     struct graph *graph;
-    struct schedule_request request = schedule_request_of(p);
-    MUST(schedule_build(&schedule, &request, arena, &own_err));
+    MUST(schedule_build_priced(&schedule, p, arena, &own_err));
     MUST(graph_compile(&graph, &schedule, arena, &own_err));
     int stages = p->stage_count, *chosen = TAKE(arena, stages, int), layer = 0;
     struct choice *items = TAKE(arena, stages, struct choice);

@@ -62,10 +62,9 @@ static bool draw(struct priced *p, uint64_t seed, struct arena *arena)
         if (random_less(&state, 3)) p->groups[g].slots = p->stage_count;
         if (random_less(&state, 2)) p->groups[g].memory_limit_bytes *= 8;
     }
-    struct schedule_request request = schedule_request_of(p);
     int64_t plans_max = syncs ? PLANS_MAX * INT64_C(50) : PLANS_MAX;
     return p->layer_count >= p->stage_count && oracle_size(p, plans_max, arena) <= plans_max &&
-           priced_check(p, &err) == OK && schedule_build(&schedule, &request, arena, &err) == OK;
+           priced_check(p, &err) == OK && schedule_build_priced(&schedule, p, arena, &err) == OK;
 }
 
 // ---- the document's integers, each by what it is

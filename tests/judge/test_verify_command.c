@@ -64,8 +64,7 @@ static void make_plan(void)
     struct choices choices;
     struct graph *graph;
     MUST(price_problem(&priced, &problem, &own_arena, &own_err));
-    struct schedule_request request = schedule_request_of(&priced);
-    MUST(schedule_build(&schedule, &request, &own_arena, &own_err));
+    MUST(schedule_build_priced(&schedule, &priced, &own_arena, &own_err));
     MUST(choices_build(&choices, &priced, &schedule, &own_arena, &own_err));
     MUST(graph_compile(&graph, &schedule, &own_arena, &own_err));
     int *chosen = TAKE(&own_arena, priced.stage_count, int);

@@ -333,9 +333,8 @@ static bool open_trial(struct trial *t, int number)
     *t = (struct trial){.number = number, .state = (uint64_t)number * 104729 + 7};
     arena_open(&t->arena, NULL);
     draw_problem(t), turn_slices(t);
-    struct schedule_request request = schedule_request_of(&t->p);
     if (t->p.layer_count < t->p.stage_count ||
-        schedule_build(&t->schedule, &request, &t->arena, &err) != OK)
+        schedule_build_priced(&t->schedule, &t->p, &t->arena, &err) != OK)
         return false;
     if (find_best_plan(t)) return true;
     draw_fast_plan(t);

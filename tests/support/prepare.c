@@ -7,8 +7,7 @@
 void prepare(struct prepared *p, struct arena *arena)
 {
     struct error err = {0};
-    struct schedule_request request = schedule_request_of(&p->priced);
-    enum status status = schedule_build(&p->schedule, &request, arena, &err);
+    enum status status = schedule_build_priced(&p->schedule, &p->priced, arena, &err);
     if (status == OK) status = graph_compile(&p->graph, &p->schedule, arena, &err);
     if (status == OK) status = choices_build(&p->choices, &p->priced, &p->schedule, arena, &err);
     if (status != OK) {

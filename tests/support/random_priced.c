@@ -498,7 +498,6 @@ void chain_priced(struct priced *p, int layers, int stages, int types, int micro
 
 void priced_schedule(struct schedule *s, const struct priced *p, struct arena *arena)
 {
-    struct schedule_request request = schedule_request_of(p);
     struct error err = {OK, ""};
-    CHECK_OK(schedule_build(s, &request, arena, &err));
+    CHECK_OK(schedule_build_priced(s, p, arena, &err));
 }

@@ -135,8 +135,7 @@ bool adapters_by_words(const char *text, const struct shape *s, bool *set)
         // "attention.wqkv": the last part counts, and in a pattern what is behind "\\."
         bool last = at[length] != '.' && (at[length] != '\\' || at[length + 1] != '.');
         for (size_t i = 0; last && length && i < ARRAY_LENGTH(module_words); i++) {
-            const char *word = module_words[i].word;
-            if (!is_word(at, length, word, parted)) continue;
+            if (!is_word(at, length, module_words[i].word, parted)) continue;
             for (int m = 0; m < ADAPTER_MODULE_COUNT; m++)
                 if (module_words[i].modules & 1 << m) set[m] = any = true;
         }

@@ -38,7 +38,6 @@ bool model_ties_behind_tower(const struct model *m)
 static enum status check_projector(const struct layer_run *r, int i, const char *file,
                                    struct error *err)
 {
-    const struct projector_shape *p = &r->projector;
     const char *wrong = r->weight_bits      ? "weight_bits"
                         : r->shared_weights ? "shared_weights"
                         : r->shape          ? "shape"
@@ -51,7 +50,7 @@ static enum status check_projector(const struct layer_run *r, int i, const char 
                     file, i);
     char where[40];
     snprintf(where, sizeof where, "runs[%d].projector.", i);
-    return members_check(&projector_members, p, file, where, err);
+    return members_check(&projector_members, &r->projector, file, where, err);
 }
 
 static enum status check_own(const struct layer_run *r, int i, const char *file, struct error *err)

@@ -20,8 +20,7 @@ static bool is_over(void *argument)
 
 static enum status build_program(struct vipr_maker *m, struct error *err)
 {
-    struct schedule_request request = schedule_request_of(m->request->priced);
-    TRY(schedule_build(&m->schedule, &request, m->arena, err));
+    TRY(schedule_build_priced(&m->schedule, m->request->priced, m->arena, err));
     TRY(graph_compile(&m->graph, &m->schedule, m->arena, err));
     TRY(choices_build(&m->choices, m->request->priced, &m->schedule, m->arena, err));
     TRY(formulate_choices(&m->formulation, &m->choices, (int64_t)1 << 53, m->arena, err));

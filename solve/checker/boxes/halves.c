@@ -70,8 +70,7 @@ static void note_span(struct check_halves *h, int at, struct check_span old)
 
 void check_note(struct check_halves *h)
 {
-    const struct check_problem *p = h->choices->p;
-    for (int s = 0; s < p->stages; s++) {
+    for (int s = 0; s < h->choices->p->stages; s++) {
         int *left = h->box.left[s], end = h->box.count[s];
         for (int i = 0, k = 0; i < h->before.count[s]; i++) {
             if (k < h->box.count[s] && left[k] == h->before.left[s][i]) k++;

@@ -251,7 +251,6 @@ static void pass_boundary(struct check_mixer *m, int s, int64_t *to, int64_t *fr
 static int64_t walk_forward(struct check_mixer *m, const struct check_box *box)
 {
     const struct check_problem *p = m->p;
-    struct mix_stage *end = &m->stages[p->stages];
     int64_t *leave = NULL, least = UNREACHED;
     for (int s = 0; s < p->stages; s++) {
         struct mix_stage *t = &m->stages[s];
@@ -261,7 +260,7 @@ static int64_t walk_forward(struct check_mixer *m, const struct check_box *box)
         leave = take_table(m, &m->stages[s + 1], t->left_count);
         pass_stage(m, box, s, leave);
     }
-    size_t count = cells(end, m->stages[p->stages - 1].left_count);
+    size_t count = cells(&m->stages[p->stages], m->stages[p->stages - 1].left_count);
     for (size_t i = 0; i < count; i++) least = leave[i] < least ? leave[i] : least;
     return least;
 }

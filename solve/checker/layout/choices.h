@@ -106,8 +106,6 @@ bool check_has_setting(const struct check_problem *p, const struct check_choice 
 
 // ---- swap.c (docs/FORMULAS.md 8, Swapping)
 
-// The run at a degree of the vocabulary; itself, if it has none.
-const struct check_run *check_at_degree(const struct check_run *r, int tensor);
 // Whether a stage with these layers may have the degree: 0, the layout's, or one of its layers'.
 bool check_may_spread(const struct check_problem *p, int first, int count, int tensor);
 // Whether the numbers of swapped and of recomputed layers suit the mode and the stage.

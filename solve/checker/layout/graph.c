@@ -209,7 +209,6 @@ static void swap_across(struct build *b)
 static void order_links(struct build *b)
 {
     const struct check_problem *p = b->p;
-    struct check_graph *g = b->g;
     int *first = TAKE(b->arena, p->ranks, int), *last = TAKE(b->arena, p->ranks, int);
     for (int rank = 0; rank < p->ranks; rank++) {
         for (int to = 0; to < p->ranks; to++) first[to] = -1;
@@ -218,7 +217,7 @@ static void order_links(struct build *b)
             int boundary = check_boundary_out(p, rank, t);
             if (boundary < 0) continue;
             int to = check_rank_of(p, t->pass == PASS_F ? boundary + 1 : boundary),
-                operation = check_message_part(g, t, boundary, PART_LINKS, 0);
+                operation = check_message_part(b->g, t, boundary, PART_LINKS, 0);
             if (first[to] < 0) first[to] = operation;
             else join(b, last[to], operation, 0);
             last[to] = operation;

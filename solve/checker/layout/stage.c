@@ -13,7 +13,8 @@ int check_recomputable(const struct check_problem *p, int first, int count)
     return sum;
 }
 
-const struct check_run *check_at_degree(const struct check_run *r, int tensor)
+// The run at a degree of the vocabulary; itself, if it has none.
+static const struct check_run *at_degree(const struct check_run *r, int tensor)
 {
     for (const struct check_run *other = r; other; other = other->next)
         if (other->tensor == tensor) return other;
@@ -23,7 +24,7 @@ const struct check_run *check_at_degree(const struct check_run *r, int tensor)
 bool check_may_spread(const struct check_problem *p, int first, int count, int tensor)
 {
     for (int layer = first; layer < first + count; layer++)
-        if (check_at_degree(&p->runs[p->run_of[layer]], tensor)->tensor == tensor) return true;
+        if (at_degree(&p->runs[p->run_of[layer]], tensor)->tensor == tensor) return true;
     return tensor == 0;
 }
 
@@ -178,7 +179,7 @@ void check_evaluate(const struct check_problem *p, int stage, int first, struct 
             if (count > sharded) count = sharded;
             sharded -= count;
         }
-        if (c->vocabulary && !able) r = check_at_degree(r, c->vocabulary);
+        if (c->vocabulary && !able) r = at_degree(r, c->vocabulary);
         if (counted && *of > 0) *of -= count;
         add_layers(p, c, &tail, r, mode, count);
         if (goes) c->stash -= count * r->stash[MODE_NONE]; // not kept between the passes

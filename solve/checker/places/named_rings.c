@@ -3,14 +3,16 @@
 #include "solve/checker/layout/choices.h"
 #include "solve/checker/places/named_tree.h"
 
-struct check_ring_link named_take_link(const struct check_named_tree *t, struct arena *arena)
+static struct check_ring_link take_link(const struct check_named_tree *t, struct arena *arena)
 {
     return (struct check_ring_link){TAKE(arena, 1, int64_t), TAKE(arena, t->p.run_count, int64_t)};
 }
 
-enum status named_ring_link(const struct check_named_tree *t, int seat, const int nodes[2],
-                            const int64_t rings[2], bool *joined, struct check_ring_link *to,
-                            const struct reader *r)
+// What a link of a seat's ring takes, with so many rings at its ends. false in *joined: nothing
+// joins the nodes for it.
+static enum status ring_link(const struct check_named_tree *t, int seat, const int nodes[2],
+                             const int64_t rings[2], bool *joined, struct check_ring_link *to,
+                             const struct reader *r)
 {
     const struct check_named_seat *own = &t->x->seats[seat];
     int kind = own->at->kind_of[1u << own->group];
@@ -31,7 +33,7 @@ static void lower(int64_t *least, int64_t ns)
 enum status named_least_rings(struct check_named_tree *t, const struct reader *r, uint64_t *work)
 {
     static const int64_t one[2] = {1, 1};
-    struct check_ring_link link = named_take_link(t, t->arena);
+    struct check_ring_link link = take_link(t, t->arena);
     int pairs = t->node_count * t->node_count;
     for (int seat = 0; seat < t->p.group_count; seat++) {
         int64_t *constant = t->p.groups[seat].sync_constant;
@@ -45,7 +47,7 @@ enum status named_least_rings(struct check_named_tree *t, const struct reader *r
                                ? t->nodes[nodes[0]].slots >= named_replicas(t, seat)
                                : named_replicas(t, seat) > 1);
             if (!joined) continue;
-            TRY(named_ring_link(t, seat, nodes, one, &joined, &link, r));
+            TRY(ring_link(t, seat, nodes, one, &joined, &link, r));
             if (!joined) continue;
             lower(constant, link.constant[0]);
             for (int run = 0; run < t->p.run_count; run++)
@@ -92,7 +94,7 @@ enum status named_put_ring(struct check_problem *to, const struct check_named_tr
                            struct arena *arena)
 {
     const struct check_stand *at = &part->at[stage];
-    struct check_ring_link link = named_take_link(t, arena);
+    struct check_ring_link link = take_link(t, arena);
     int count = named_replicas(t, at->seat);
     bool leaves = is_elsewhere(t, at, at->node[0]);
     struct check_group *own = &to->groups[stage];
@@ -104,7 +106,7 @@ enum status named_put_ring(struct check_problem *to, const struct check_named_tr
                                   rings_that_leave(t, part, nodes[1])};
         bool joined;
         if (leaves && nodes[0] == nodes[1]) continue;
-        TRY(named_ring_link(t, at->seat, nodes, rings, &joined, &link, r));
+        TRY(ring_link(t, at->seat, nodes, rings, &joined, &link, r));
         if (!joined) return own->excluded = true, OK;
         *own->sync_constant = larger(*own->sync_constant, link.constant[0]);
         for (int run = 0; run < to->run_count; run++)
@@ -127,8 +129,8 @@ static enum status same_link(bool *same, struct likening *l, int seat, const int
     bool joined[2];
     for (int64_t k = 0; *same && k < (int64_t)l->t->p.stages * l->t->p.stages; k++) {
         const int64_t rings[2] = {1 + k / l->t->p.stages, 1 + k % l->t->p.stages};
-        TRY(named_ring_link(l->t, seat, a, rings, &joined[0], &l->one, l->r));
-        TRY(named_ring_link(l->t, seat, b, rings, &joined[1], &l->other, l->r));
+        TRY(ring_link(l->t, seat, a, rings, &joined[0], &l->one, l->r));
+        TRY(ring_link(l->t, seat, b, rings, &joined[1], &l->other, l->r));
         *same = joined[0] == joined[1];
         if (!joined[0] || !joined[1]) continue;
         *same = l->one.constant[0] == l->other.constant[0];
@@ -141,7 +143,7 @@ static enum status same_link(bool *same, struct likening *l, int seat, const int
 enum status named_same_rings(bool *same, const struct check_named_tree *t, int a, int b,
                              const struct reader *r, uint64_t *work, struct arena *arena)
 {
-    struct likening l = {t, named_take_link(t, arena), named_take_link(t, arena), r};
+    struct likening l = {t, take_link(t, arena), take_link(t, arena), r};
     uint64_t each = (uint64_t)(t->p.stages * t->p.stages * (1 + t->p.run_count));
     TRY(check_spend(&t->p, work, each * (uint64_t)(t->p.group_count * (2 + 2 * t->node_count))));
     for (int seat = 0; *same && seat < t->p.group_count; seat++) {

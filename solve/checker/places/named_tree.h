@@ -38,13 +38,7 @@ static inline bool named_blocks(const struct check_named_tree *t, const int64_t 
     return false;
 }
 
-// named_rings.c: what a link of a seat's ring takes, with so many rings at its ends. false in
-// *joined: nothing joins the nodes for it.
-enum status named_ring_link(const struct check_named_tree *t, int seat, const int nodes[2],
-                            const int64_t rings[2], bool *joined, struct check_ring_link *to,
-                            const struct reader *r);
-struct check_ring_link named_take_link(const struct check_named_tree *t, struct arena *arena);
-// The least syncs of each seat, over all nodes of its group.
+// named_rings.c: the least syncs of each seat, over all nodes of its group.
 enum status named_least_rings(struct check_named_tree *t, const struct reader *r, uint64_t *work);
 // Of a stage that stands, into group `stage` of the problem.
 enum status named_put_ring(struct check_problem *to, const struct check_named_tree *t,

@@ -208,7 +208,6 @@ const struct layer_time *stated_time(const struct price_audit *a, int run, int g
 
 const struct measured_bytes *stated_bytes(const struct price_audit *a, const struct layer_run *r)
 {
-    const struct measured_bytes *m = &r->measured;
     const struct layout *l = layout_of(a);
     for (int i = 0; i < r->measured.by_degrees_count; i++) {
         const struct measured_bytes *b = &r->measured.by_degrees[i];
@@ -218,7 +217,7 @@ const struct measured_bytes *stated_bytes(const struct price_audit *a, const str
                       (b->zero && b->zero != l->zero);
         if (!unlike) return b;
     }
-    return m;
+    return &r->measured;
 }
 
 struct piece piece_of(const struct price_audit *a, int slice)

@@ -287,7 +287,6 @@ struct layer_bytes layer_bytes_of(const struct price_audit *of_all, int run)
     struct own_audit own;
     const struct price_audit *a = audit_of_run(of_all, run, &own);
     const struct layer_run *r = run_of(a, run);
-    const struct job *j = &a->problem->job;
     struct layer_bytes b = {0};
     if (r->kind == LAYER_MEASURED) {
         const struct measured_bytes *m = stated_bytes(a, r);
@@ -307,7 +306,7 @@ struct layer_bytes layer_bytes_of(const struct price_audit *of_all, int run)
     long double gradient = gradient_bytes(a, &w);
     // Full sums over the micro-batches, and the scattered result.
     if (shards_fully(a) && a->zero == 1)
-        gradient += j->gradient_bytes_per_value *
+        gradient += a->problem->job.gradient_bytes_per_value *
                     (w.dense / (long double)a->ranks + w.experts / (long double)a->expert_ranks);
     b.weight = judged_whole(a, held.trained + held.frozen);
     b.gradient = judged_whole(a, gradient);

@@ -86,8 +86,7 @@ static const char *left_open(const struct comparison *c, const struct compared_p
 
 static const char *gpus(const struct comparison *c, const struct compared_plan *p)
 {
-    const struct plan *plan = p->of.plan;
-    return arena_print(c->arena, "%" PRId64, plan_devices(plan));
+    return arena_print(c->arena, "%" PRId64, plan_devices(p->of.plan));
 }
 
 static const char *degrees(const struct comparison *c, const struct compared_plan *p)

@@ -108,10 +108,9 @@ int64_t priced_optimum(const struct priced *p, int64_t plans_most, bool *enumera
 {
     struct schedule schedule;
     struct oracle oracle;
-    struct schedule_request request = schedule_request_of(p);
     *enumerated = true;
     if (!enough_slots(p)) return INT64_MAX;
-    MUST(schedule_build(&schedule, &request, arena, &own_err));
+    MUST(schedule_build_priced(&schedule, p, arena, &own_err));
     int64_t size = oracle_size(p, SOLVED_MOST, arena);
     if (size <= plans_most) {
         MUST(oracle_answer(&oracle, p, &schedule, arena, &own_err));

@@ -436,8 +436,7 @@ static struct number *number_of(const struct priced *p, int micro_batches, struc
     for (int g = 0; g < p->group_count; g++)
         n->priced.groups[g].slots = 2 * NODES; // nodes are counted one by one
     if (p->places->embedding_ring_ns) n->priced.places = without_pairs(p->places, arena);
-    struct schedule_request request = schedule_request_of(&n->priced);
-    if (schedule_build(&n->schedule, &request, arena, &err) != OK) assert(!"a schedule");
+    if (schedule_build_priced(&n->schedule, &n->priced, arena, &err) != OK) assert(!"a schedule");
     if (choices_build(&n->choices, &n->priced, &n->schedule, arena, &err) != OK) assert(!"choices");
     return n;
 }

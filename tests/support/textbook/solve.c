@@ -86,9 +86,8 @@ enum status textbook_solve(struct plan *plan, const struct priced *priced, doubl
     struct textbook_work w;
     struct graph *graph;
     const char *why;
-    struct schedule_request request = schedule_request_of(priced);
     *plan = (struct plan){.outcome = OUTCOME_NO_PLAN};
-    TRY(schedule_build(schedule, &request, arena, err));
+    TRY(schedule_build_priced(schedule, priced, arena, err));
     TRY(choices_build(choices, priced, schedule, arena, err));
     TRY(objective_graph(&graph, priced, schedule, arena, err));
     if (choices_hopeless_stage(choices, &why) >= 0) {

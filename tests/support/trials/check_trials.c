@@ -66,8 +66,7 @@ bool check_trial_draw_for(struct check_trial *t, enum objective objective, uint6
     t->text = save(&t->priced, "priced.json", arena);
     bool valid = priced_load(&t->priced, scratch_path(arena), arena, &err) == OK;
     unlink(scratch_path(arena));
-    struct schedule_request request = schedule_request_of(&t->priced);
-    return valid && schedule_build(&t->schedule, &request, arena, &err) == OK;
+    return valid && schedule_build_priced(&t->schedule, &t->priced, arena, &err) == OK;
 }
 
 bool check_trial_enumerate(struct check_trial *t, struct arena *arena)

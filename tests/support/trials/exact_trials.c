@@ -13,8 +13,7 @@
 bool exact_trial_enumerate(struct exact_trial *t, int64_t plans_max, struct arena *arena)
 {
     MUST(price_problem(&t->priced, &t->problem, arena, &own_err));
-    struct schedule_request request = schedule_request_of(&t->priced);
-    MUST(schedule_build(&t->schedule, &request, arena, &own_err));
+    MUST(schedule_build_priced(&t->schedule, &t->priced, arena, &own_err));
     if (oracle_size(&t->priced, plans_max, arena) > plans_max) return false;
     MUST(oracle_answer(&t->oracle, &t->priced, &t->schedule, arena, &own_err));
     return true;

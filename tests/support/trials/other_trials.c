@@ -47,9 +47,8 @@ bool other_trial_answer(struct check_trial *t, struct arena *arena)
     struct priced *p = &t->priced;
     struct error err = {OK, ""};
     struct oracle e;
-    struct schedule_request request = schedule_request_of(p);
     if (p->layer_count < p->stage_count || priced_check(p, &err) != OK ||
-        schedule_build(&t->schedule, &request, arena, &err) != OK ||
+        schedule_build_priced(&t->schedule, p, arena, &err) != OK ||
         oracle_size(p, PLANS_MOST, arena) > PLANS_MOST ||
         oracle_answer(&e, p, &t->schedule, arena, &err) != OK)
         return false;
