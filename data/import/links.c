@@ -29,6 +29,7 @@ struct links {
     enum table table;
     int column, columns, rows; // of the value; of a row; rows of pairs read
     double unit;               // of the value, in bytes/s or s
+    const char *like;          // a number of the last row
     bool title_refused;        // what the last title says is not read
     struct arena *arena;
 };
@@ -148,7 +149,10 @@ static bool take_p2p_title(struct links *l, const struct text_lines *t)
          latency = !strcmp(t->words[at + 1], "Latency");
     l->table = TABLE_NONE, l->rows = 0;
     if (!width && !latency) return false;
-    if (disabled >= 0 || (at && !strcmp(t->words[at - 1], "Bidirectional"))) return true;
+    // Reads wait for an answer, so they are no sends' times.
+    if (disabled >= 0 || find(t, "Reads)") >= 0 ||
+        (at && !strcmp(t->words[at - 1], "Bidirectional")))
+        return true;
     l->table = width ? TABLE_PAIRS : TABLE_SHORT_PAIRS;
     l->unit = width ? 1e9 : 1e-6, l->columns = 0;
     return true;
@@ -195,9 +199,11 @@ static int find_row(const struct text_lines *t, int columns, bool exactly)
 
 static enum status read_row(struct links *l, const struct text_lines *t, struct error *err)
 {
-    int at = find_row(t, l->column + 1, false);
+    int at = find_row(t, l->columns, false);
     int64_t bytes;
     double value;
+    if (at >= 0 && text_ends_short(t, l->like)) return OK;
+    if (at >= 0) l->like = arena_copy_text(l->arena, t->words[t->word_count - 1]);
     if (at < 0 || !word_is_number(t->words[at + l->column], &value)) return OK;
     word_is_whole(t->words[at], &bytes);
     if (!bytes || !(value > 0)) return OK;
@@ -226,6 +232,8 @@ static enum status read_pairs(struct links *l, const struct text_lines *t, struc
     if (from != l->rows)
         return text_refuse(t, err, "expected the row of device %d, found that of %lld", l->rows,
                            (long long)from);
+    if (text_ends_short(t, l->like)) return OK;
+    l->like = arena_copy_text(l->arena, t->words[t->word_count - 1]);
     l->devices = l->devices > count ? l->devices : count;
     for (int to = 0; to < count; to++) {
         double value;
@@ -272,6 +280,9 @@ static enum status read_links(struct links *l, const char *path, const char *tex
         return fail(err, BAD_INPUT, "%s: a matrix of %d devices has %d rows: the file is cut off",
                     path, l->columns - 1, l->rows);
     if (l->samples.sample_count) return OK;
+    if (any && l->columns == 2 && l->devices == 1)
+        return fail(err, BAD_INPUT, "%s: the matrix is of one device, which has no link to measure",
+                    path);
     if (l->passed_over)
         return fail(err, BAD_INPUT, "%s: expected a test in one direction, found \"%.60s\"", path,
                     l->not_taken);
@@ -298,7 +309,7 @@ static enum status read_file(void *options, struct error *err)
 {
     struct options *o = options;
     struct reading *r = &o->import;
-    o->read.arena = r->arena;
+    o->read.arena = r->arena, o->read.like = ".00";
     TRY(read_links(&o->read, r->file.path, r->text, r->size, err));
     put_endpoints(&o->read);
     if (o->read.devices)

@@ -14,7 +14,8 @@ enum { PREFIX_MOST = 8 }; // words before a line's own
 
 // Indices of a row's words; -1: the table has no such column.
 struct columns {
-    int size, type, redop, time, algbw, busbw, wrong, count, prefix;
+    int size, type, redop, root, time, algbw, busbw, wrong, count, prefix;
+    int half;      // where those in place begin
     bool open_end; // a timestamp's words at the end
 };
 
@@ -37,6 +38,14 @@ static const char *place(const struct reader *r)
 static bool word_is(const struct text_lines *t, int i, const char *word)
 {
     return i >= 0 && i < t->word_count && !strcmp(t->words[i], word);
+}
+
+// "size", or with its unit, "size(B)".
+static bool column_is(const struct text_lines *t, int i, const char *name)
+{
+    size_t length = strlen(name);
+    return i >= 0 && i < t->word_count && !strncmp(t->words[i], name, length) &&
+           (!t->words[i][length] || t->words[i][length] == '(');
 }
 
 static bool words_are(const struct text_lines *t, int i, const char *a, const char *b,
@@ -73,7 +82,8 @@ static enum line line_at(const struct text_lines *t, int i)
         (after_mark(t, i) || (i + 2 < t->word_count && word_is_whole(t->words[i + 1], &number) &&
                               (word_is(t, i + 2, "Pid") || word_is(t, i + 2, "Group")))))
         return LINE_RANK;
-    if (word_is(t, i, "size") && (after_mark(t, i) || words_are(t, i, "size", "count", "type")))
+    if (column_is(t, i, "size") &&
+        (after_mark(t, i) || (column_is(t, i + 1, "count") && word_is(t, i + 2, "type"))))
         return LINE_HEADER;
     if (words_are(t, i, "Out", "of", "bounds") && word_is(t, t->word_count - 1, "FAILED"))
         return LINE_BAD;
@@ -109,7 +119,7 @@ static void find_command(struct reader *r)
 static int find_column(const struct text_lines *t, int at, const char *name, int n)
 {
     for (int i = at; i < t->word_count; i++)
-        if (!strcmp(t->words[i], name) && !n--) return i - at;
+        if (column_is(t, i, name) && !n--) return i - at;
     return -1;
 }
 
@@ -126,6 +136,8 @@ static enum status read_columns(struct reader *r, int at, struct error *err)
     *c = (struct columns){.size = find_column(t, at, "size", 0),
                           .type = find_column(t, at, "type", 0),
                           .redop = find_column(t, at, "redop", 0),
+                          .root = find_column(t, at, "root", 0),
+                          .half = side ? -1 : find_column(t, at, "time", 1),
                           .time = find_column(t, at, "time", side),
                           .algbw = find_column(t, at, "algbw", side),
                           .busbw = find_column(t, at, "busbw", side),
@@ -193,9 +205,22 @@ static void drop_redop(struct reader *r)
         !isalpha((unsigned char)*t->words[at + c->type]) ||
         !word_is_number(t->words[at + c->redop], &value))
         return;
-    int *later[] = {&c->time, &c->algbw, &c->busbw, &c->wrong, &c->count};
+    int *later[] = {&c->time, &c->algbw, &c->busbw, &c->wrong, &c->count, &c->half};
     for (size_t i = 0; i < ARRAY_LENGTH(later); i++) *later[i] -= *later[i] > c->redop;
     c->redop = -1;
+}
+
+// Programs that measure nothing in place print a header of both halves, and rows of the first.
+static void drop_in_place(struct reader *r)
+{
+    const struct text_lines *t = &r->lines;
+    struct columns *c = &r->columns;
+    int64_t bytes;
+    double us;
+    if (r->in_table && c->half > c->busbw && t->word_count == c->prefix + c->half &&
+        word_is_whole(t->words[c->prefix + c->size], &bytes) &&
+        word_is_number(t->words[c->prefix + c->time], &us))
+        c->count = c->half;
 }
 
 static enum status take_row(struct reader *r, int at, struct nccl_row *row, struct error *err)
@@ -237,8 +262,14 @@ static enum status check_wrong(const struct reader *r, int at, struct error *err
 static enum status read_row(struct reader *r, int at, struct error *err)
 {
     struct nccl_row row = {0};
+    int64_t root;
     if (take_row(r, at, &row, &r->bad) != OK) return OK;
     TRY(check_wrong(r, at, err));
+    if (r->columns.root >= 0 && word_is_whole(r->lines.words[at + r->columns.root], &root))
+        return text_refuse(&r->lines, err,
+                           "root %lld: a reduce, broadcast, gather or scatter, which is not read: "
+                           "expected -1, a collective of all ranks",
+                           (long long)root);
     row.times_us = TAKE(r->n->arena, 1, double);
     row.times_us[0] = row.mean_us;
     row.time_count = row.mean_us > 0;
@@ -269,6 +300,7 @@ static enum status look_ahead(struct reader *r, struct nccl_row *best, const cha
             if (words_are(t, i, "Collective", "test", "concluded:"))
                 *program = arena_copy_text(arena, t->words[i + 3]);
         struct nccl_row row = {0};
+        drop_in_place(ahead);
         at = ended ? -1 : find_row(t, &ahead->columns);
         if (at < 0 || take_row(ahead, at, &row, &ignored) != OK) continue;
         if (row.algbw > best->algbw) {
@@ -415,6 +447,8 @@ static enum status find_bare_table(struct reader *r, struct error *err)
     int64_t wrong;
     int time = t->word_count - at - 8 + side;
     r->columns = (struct columns){.type = 2,
+                                  .root = -1,
+                                  .half = -1,
                                   .redop = isalpha((unsigned char)*words[3]) ? 3 : -1,
                                   .time = time,
                                   .algbw = time + 1,
@@ -432,9 +466,7 @@ enum status nccl_read_text(struct nccl_import *n, const char *path, const char *
     struct reader *r = TAKE(n->arena, 1, struct reader);
     struct text_lines *t = &r->lines;
     bool more;
-    char *bare =
-        memcpy(TAKE(n->arena, size + 1, char), text, size); // tables of Markdown, of compose
-    for (char *bar = bare; (bar = strchr(bar, '|'));) *bar = ' ';
+    char *bare = text_without_bars(text, size, n->arena); // tables of Markdown, of compose
     blank_tags(bare);
     r->n = n;
     text_open(t, path, bare, size, n->arena);
@@ -450,6 +482,7 @@ enum status nccl_read_text(struct nccl_import *n, const char *path, const char *
         find_command(r);
         TRY(find_bare_table(r, err));
         drop_redop(r);
+        drop_in_place(r);
         at = r->in_table && !r->ended && r->bad.status == OK ? find_row(t, &r->columns) : -1;
         if (at < 0) continue;
         TRY(read_row(r, at, err));

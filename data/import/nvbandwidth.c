@@ -131,9 +131,16 @@ static void add_endpoints(struct bandwidths *b, int count)
                                             .clock = -1};
 }
 
+// The writes, unless the reads alone are whole.
+static const struct testcase *peer_test(const struct bandwidths *b)
+{
+    const struct testcase *write = &b->tests[PEER_WRITE], *read = &b->tests[PEER_READ];
+    return write->passed && (!write->cut || !read->passed || read->cut) ? write : read;
+}
+
 static enum status add_links(struct bandwidths *b, struct error *err)
 {
-    const struct testcase *t = &b->tests[b->tests[PEER_WRITE].passed ? PEER_WRITE : PEER_READ];
+    const struct testcase *t = peer_test(b);
     const double *gb_per_s = t->gb_per_s;
     int n = t->columns;
     bool row_is_source = false;
@@ -231,11 +238,16 @@ static enum status read_root(struct bandwidths *b, const struct json *root, stru
 
 static enum status make_samples(struct bandwidths *b, struct error *err)
 {
-    int n = b->tests[b->tests[PEER_WRITE].passed ? PEER_WRITE : PEER_READ].columns;
+    int n = peer_test(b)->columns;
     b->samples.samples = TAKE(b->arena, 2 + n * n, struct sample);
     add_transfer(b, TO_DEVICE);
     add_transfer(b, TO_HOST);
     TRY(add_links(b, err));
+    if (!b->samples.sample_count && b->unnamed)
+        return fail(err, BAD_INPUT,
+                    "%s: a table does not name its test: expected \"Running NAME.\" before it, or "
+                    "\"SUM NAME ...\" behind it",
+                    b->path);
     return b->samples.sample_count ? OK
                                    : fail(err, BAD_INPUT,
                                           "%s: expected %s or another one-way test of the copy "
@@ -289,6 +301,9 @@ static void tell(const void *options)
                 b->passed_over == 1 ? "" : "s", b->not_taken);
     if (b->failed)
         fprintf(stderr, "%s: %d test%s did not pass\n", path, b->failed, b->failed == 1 ? "" : "s");
+    if (b->cut)
+        fprintf(stderr, "%s: %d table%s cut off: the whole rows are read\n", path, b->cut,
+                b->cut == 1 ? " is" : "s are");
     if (b->asymmetry > asymmetry_warned)
         fprintf(stderr,
                 "%s: the two directions of a pair differ by %.0f %%: check which is which, in some "

@@ -11,7 +11,7 @@ struct testcase {
     double *gb_per_s; // [columns], between devices [columns * columns]; 0: not measured
     int columns;
     const char *description, *place;
-    bool passed;
+    bool passed, cut; // cut: rows are missing
 };
 
 struct bandwidths {
@@ -19,13 +19,13 @@ struct bandwidths {
     struct testcase tests[TEST_COUNT];
     int64_t bytes;
     bool against_arrow;
-    int passed_over, failed;
-    const char *not_taken; // the name of the first one
-    double asymmetry;      // the largest relative difference between a pair's two directions
+    int passed_over, failed, unnamed, cut; // unnamed: tables; cut: tests of which rows are missing
+    const char *not_taken;                 // the name of the first one
+    double asymmetry; // the largest relative difference between a pair's two directions
     struct samples samples;
     struct arena *arena;
 };
 
-// Printed text; tests that are cut off did not pass.
+// Printed text; of tests that are cut off the whole rows are read.
 enum status nvbandwidth_read_text(struct bandwidths *b, const char *text, size_t size,
                                   struct error *err);

@@ -66,6 +66,13 @@ enum status text_next(struct text_lines *t, bool *more, struct error *err)
     return OK;
 }
 
+char *text_without_bars(const char *text, size_t size, struct arena *arena)
+{
+    char *bare = memcpy(TAKE(arena, size + 1, char), text, size);
+    for (char *bar = bare; (bar = memchr(bar, '|', size - (size_t)(bar - bare)));) *bar = ' ';
+    return bare;
+}
+
 const char *text_rest(const struct text_lines *t, int word, struct arena *arena)
 {
     if (word >= t->word_count) return "";
@@ -77,6 +84,18 @@ const char *text_rest(const struct text_lines *t, int word, struct arena *arena)
     while (to > rest && is_blank(to[-1])) to--;
     *to = '\0';
     return rest;
+}
+
+static size_t decimals(const char *word)
+{
+    const char *point = strchr(word, '.');
+    return point ? strspn(point + 1, "0123456789") : 0;
+}
+
+bool text_ends_short(const struct text_lines *t, const char *like)
+{
+    return t->source_end == t->end && t->word_count &&
+           decimals(t->words[t->word_count - 1]) != decimals(like);
 }
 
 enum status line_refuse(const char *path, int line, struct error *err, const char *format, ...)

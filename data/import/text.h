@@ -26,12 +26,19 @@ void text_open(struct text_lines *t, const char *path, const char *text, size_t 
 // Reads the next line into words. BAD_INPUT: it is longer, or has more words, than any such table's
 // lines.
 enum status text_next(struct text_lines *t, bool *more, struct error *err);
+// A copy of a text without the bars of Markdown's tables, which stand where blanks may: each a
+// blank.
+char *text_without_bars(const char *text, size_t size, struct arena *arena);
 // The text from a word to the line's end, without trailing blanks.
 const char *text_rest(const struct text_lines *t, int word, struct arena *arena);
 // BAD_INPUT at this line: "FILE: line N: " and the given text.
 enum status line_refuse(const char *path, int line, struct error *err, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 #define text_refuse(t, err, ...) line_refuse((t)->path, (t)->line, err, __VA_ARGS__)
+
+// Whether the file ends within the current line's last number, as far as can be told: no line's end
+// follows, and it has other digits behind its point than `like`.
+bool text_ends_short(const struct text_lines *t, const char *like);
 
 bool word_is_whole(const char *word, int64_t *value); // digits only, at most 2^53
 bool word_is_number(const char *word,

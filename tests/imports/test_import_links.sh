@@ -42,6 +42,7 @@ perftest Gb/sec | links links \
     "node-0:0>node-1:0 1048576 0.838861 node-0:0>node-1:0 8388608 8.38861"
 perftest MB/sec | sed 's/^/1: /; s/#//' | links links \
     "node-0:0>node-0:1 1048576 100 node-0:0>node-0:1 8388608 1000" --inside
+perftest MB/sec | sed '/^ 8388608/,$d' | head -c -7 | refused links 'rows of 65536 bytes or more'
 perftest MB/sec "RDMA_Write Bidirectional BW Test" | refused links 'test in one direction'
 perftest MB/sec | sed '/ 1048576/d; / 8388608/d' | refused links 'rows of 65536 bytes or more'
 links links "node-0:0>node-1:0 2 1.5 node-0:0>node-1:0 4096 2.25" <<'END'
@@ -62,6 +63,8 @@ links links "node-0:0>node-1:0 131072 13.1072 node-0:0>node-1:0 1 1.9" <<'END'
 # Size          Latency (us)
 1                       1.90
 END
+printf '# OSU MPI Bandwidth Test\n# Size Bandwidth (MB/s)\n65536 10.00\n131072 1000' |
+    links links "node-0:0>node-1:0 65536 6553.6" # the last number is cut off
 printf '# OSU MPI Allreduce Latency Test v7\n# Size Avg Latency(us)\n4 2.1\n' |
     refused links 'one direction.*Allreduce'
 printf 'nothing here\n' | refused links 'found no header of theirs'
@@ -112,6 +115,13 @@ told 'assumed: copies of 160000000 bytes'
 grep -q '"gpu": "NVIDIA A100-SXM4-40GB"' "$work/got.json" || wrong "the GPU's name"
 p2p | sed 's/^/[1,0]<stdout>: /' | links links "node-0:0>node-0:1 160000000 1000 \
 node-0:1>node-0:0 160000000 2000 node-0:0>node-0:1 4 3 node-0:1>node-0:0 4 3.5"
+{ p2p; p2p | sed -n '/P2P=Enabled/,$s/Writes/Reads/p' # reads wait, and are no sends
+    p2p | sed -n '/P2P=Enabled Lat/,$p' | sed 's/Writes/Reads/; s/3.*00/33.00/'; } |
+    links links "node-0:0>node-0:1 160000000 1000 node-0:1>node-0:0 160000000 2000 \
+node-0:0>node-0:1 4 3 node-0:1>node-0:0 4 3.5"
+p2p | head -15 | head -c -2 | refused links 'has 1 rows: the file is cut off'
+printf 'Unidirectional P2P=Enabled Bandwidth (P2P Writes) Matrix (GB/s)\n D\\D 0\n 0 540.65\n' |
+    refused links 'of one device, which has no link'
 p2p | head -14 | refused links 'a matrix of 2 devices has 1 rows: the file is cut off'
 
 # ---- nvbandwidth as printed, 512 MiB
@@ -157,8 +167,14 @@ grep -q '"gpu": "NVIDIA H100 80GB HBM3"' "$work/got.json" || wrong "the GPU's na
 grep -q '"driver": "570.86.10"' "$work/got.json" || wrong "the driver"
 printed | sed 's/^/0: /; s/$/\r/' | links nvbandwidth "$want"
 printed | sed '/^Running/d' | links nvbandwidth "$want" # as posted; the last has no sum
-printed | sed '/^ 1    536/,$d' | links nvbandwidth ""
+# cut off: whole rows are read, and of the last one no number that may be cut itself
+printed | sed '/^ 1    536/,$d' | links nvbandwidth "host:1>host:0 536870912 1999.97"
+told '1 table is cut off: the whole rows are read'
+printed | sed '/^ 1    536/,$d' | head -c -2 | links nvbandwidth ""
 told '1 test did not pass'
+{ printed | sed '/^ 1    536/,$d'; echo 'Running device_to_device_memcpy_read_ce.'
+    printed | sed -n '/(row) <- /,/^ 1 /p'; } | links nvbandwidth "$want" # another is whole
+printed | sed -n '/(row) <- /,/^ 1 /p' | refused nvbandwidth 'does not name its test: expected'
 printed | head -12 | refused nvbandwidth 'expected host_to_device_memcpy_ce'
 printf 'nvbandwidth Version: v0.2\n\nWaiving device_to_device_memcpy_write_ce.\n' |
     refused nvbandwidth 'one-way test of the copy engines that passed, found none'

@@ -184,6 +184,14 @@ told '3 samples of collectives, 6 repetitions'
 refused nccl-tests 'found "broadcast_perf"' <"$work/other.txt"
 sed 's/starting: x/starting: all_reduce_perf/' "$work/other.txt" | same "a test of ours" --test 2
 
+# a header with units; rows of what is out of place alone; a root, whatever the rows would fit
+table 1.5 | sed '/size/s/size/size(B)/; /size/s/time/time(us)/g; /size/s/algbw/algbw(GB\/s)/g' |
+    same "units in the header"
+table 1.5 | sed '/float/s/\( sum *-1 *[0-9.]* *[0-9.]* *[0-9.]* *0\) .*/\1/' | same "one half"
+table 1.5 | sed '/float/s/\( sum *-1 *[0-9.]* *[0-9.]* *[0-9.]* *0\) .*/\1/' |
+    refused nccl-tests 'expected 13 columns' --in-place
+table 1 | sed 's/ -1 / 0 /' | refused nccl-tests 'root 0: a reduce, broadcast' --operation send_recv
+
 printf 'nothing\n' | refused nccl-tests 'found no line "# nThread ..."'
 
 [ ! -e "$work/failed" ] && echo "measurements as posted: all as printed"

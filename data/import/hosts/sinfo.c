@@ -317,9 +317,7 @@ static enum status read_nodes(struct sinfo *s, const char *path, const char *tex
     s->usual_gres = "";
     begin_node(s, NULL);
     // "%N|%G|%t" is used, too
-    char *copy = arena_print(s->arena, "%.*s", (int)size, text);
-    for (char *c = copy; (c = strchr(c, '|'));) *c = ' ';
-    text_open(t, path, copy, size, s->arena);
+    text_open(t, path, text_without_bars(text, size, s->arena), size, s->arena);
     for (;;) {
         TRY(text_next(t, &more, err));
         if (!more) break;
