@@ -173,6 +173,21 @@ sed 's/"a100-16x8"/"a100-128x8-roce"/; s/"nodes": 16/"nodes": 128/; s/"infiniban
     s/"count": 8/"count": 4/; s/25000000000/12500000000/' data/clusters/a100-16x8.json > "$roce"
 show "InternEvo, set apart, its fabric stated" data/runs/internevo.csv --cluster "$roce"
 rm "$roce"
+show "NVIDIA's pages, set apart" data/runs/nvidia-pages.csv
+# fms-fsdp states its fabric: 400 Gb/s a node of A100, 800 of H100.
+for fabric in "A100-80GB a100-16x8 8 4 25000000000 12500000000" \
+    "H100-80GB h100-128x8 8 2 50000000000 50000000000"; do
+    set -- $fabric
+    sed "s/\"$2\"/\"$2-slow\"/; s/\"count\": $3/\"count\": $4/
+        /infiniband/s/$5, \"latency/$6, \"latency/" \
+        "data/clusters/$2.json" > "$roce"
+    show "fms-fsdp on $1, set apart, its fabric stated" data/runs/fsdp-teams.csv --cluster "$roce" \
+        --rows "source~fms-fsdp,gpu=$1"
+done
+rm "$roce"
+for team in fms-fsdp torchtitan mfu_scaling moe_; do
+    show "FSDP by three teams, $team, set apart" data/runs/fsdp-teams.csv --rows "source~$team"
+done
 show "Mixtures, set apart" data/runs/moe-zoo-cards.csv
 show "NVIDIA's recipes of May 2025, set apart" data/runs/dgxc-25.05.csv
 show "NVIDIA's recipes of other releases, set apart" data/runs/dgxc-releases.csv

@@ -53,6 +53,7 @@ enum {
     N_UNFUSED = BIT(21), // attention is not fused
     N_HOSTS = BIT(22),   // tensor ranks are on several hosts
     N_SPLIT = BIT(23),   // tensor ranks or a pipeline
+    N_EAGER = BIT(24),   // states that it is not compiled
 };
 
 static const struct fact {
@@ -285,6 +286,7 @@ static const struct fact {
 
     // transformers' models are eager: LlamaRMSNorm, apply_rotary_pos_emb, act_fn
     {TRAIT_UNFUSED, P_TRANSFORMERS, 0, 0, 0, BIT(UNFUSED_COUNT) - 1, 0, "eager modules"},
+    {TRAIT_UNFUSED, P_OTHER, N_EAGER, 0, 0, BIT(UNFUSED_COUNT) - 1, 0, "eager modules"},
     // Megatron-LM's CHANGELOG, core 0.13 (2025-07): "MLA RoPE fusion kernel"; NeMo's DeepSeekConfig
     // before: apply_rope_fusion False
     {TRAIT_UNFUSED, P_CORE, N_LATENT, 0, 202507, BIT(UNFUSED_ROTARY), 0, "before core 0.13"},
@@ -344,8 +346,16 @@ static const struct fact {
 
     // llm-foundry's yamls: activation_checkpointing_reentrant: false; torch/utils/checkpoint.py:
     // early_stop, recomputation ends with the last tensor that was saved
-    {TRAIT_STOPPED_RECOMPUTE, P_FOUNDRY, 0, 0, 0, 1, 0, "checkpoints without re-entry"},
+    // torchtitan's and Automodel's are NO_REENTRANT; torchtitan's early_stop is off since 25413d224
+    {TRAIT_STOPPED_RECOMPUTE, P_FOUNDRY | P_AUTOMODEL, 0, 0, 0, 1, 0,
+     "checkpoints without re-entry"},
+    {TRAIT_STOPPED_RECOMPUTE, P_TITAN, 0, 0, 202509, 1, 0, "checkpoints without re-entry"},
     {TRAIT_STOPPED_RECOMPUTE, P_ANY, 0, 0, 0, 0, 0, ""},
+
+    // torchtitan's context_parallel_rotate_method (c97876e7d, 2024-12, a month after its first
+    // context ranks): allgather
+    {TRAIT_CONTEXT_KIND, P_TITAN, N_RINGS, 0, 0, CONTEXT_ALL_GATHER, 0, "allgather"},
+    {TRAIT_CONTEXT_KIND, P_ANY, 0, 0, 0, CONTEXT_RING, 0, ""},
 };
 
 // ---- what a program cannot have
@@ -375,43 +385,6 @@ bool program_may(enum program program, enum trait trait, int value)
     return true;
 }
 
-// ---- model families: by name, else by shape
-
-enum family { FAMILY_GPT, FAMILY_LLAMA, FAMILY_NEMOTRON, FAMILY_GEMMA };
-static const int families[][TRAIT_LEARNED_POSITIONS + 1] = {
-    [FAMILY_GPT] = {0, 0, 1, 1, 1, 1},
-    [FAMILY_LLAMA] = {1, 1, 0, 0, 0, 0}, // and Mistral, Qwen, DeepSeek
-    [FAMILY_NEMOTRON] = {0, 0, 0, 0, 0, 0},
-    [FAMILY_GEMMA] = {1, 1, 1, 0, 0, 0},
-};
-static const struct {
-    const char *word;
-    enum family family;
-} family_words[] = {{"nemotron4", FAMILY_NEMOTRON},
-                    {"nemotron-4", FAMILY_NEMOTRON},
-                    {"llama", FAMILY_LLAMA},
-                    {"mistral", FAMILY_LLAMA},
-                    {"mixtral", FAMILY_LLAMA},
-                    {"qwen", FAMILY_LLAMA},
-                    {"deepseek", FAMILY_LLAMA},
-                    {"gemma", FAMILY_GEMMA},
-                    {"gpt", FAMILY_GPT},
-                    {"opt-", FAMILY_GPT},
-                    {"mpt", FAMILY_GPT}};
-
-// A FFN of experts or of another width than 4 h is gated; of 4 h with Nemotron's vocabulary it is
-// Nemotron's.
-static enum family family_of(const struct run_facts *f, const char **why)
-{
-    for (size_t i = 0; i < ARRAY_LENGTH(family_words) && f->model.length; i++)
-        if (cell_contains(f->model, family_words[i].word))
-            return *why = "the model's name", family_words[i].family;
-    bool plain = f->ffn == NOT_STATED || f->ffn == 4 * f->hidden, nemotron = f->vocab == 256000;
-    plain = plain && !f->mixture;
-    *why = plain && !nemotron ? "" : "its shape";
-    return !plain ? FAMILY_LLAMA : nemotron ? FAMILY_NEMOTRON : FAMILY_GPT;
-}
-
 // ---- what applies
 
 static unsigned holds(const struct run_facts *f, const struct run_default *t)
@@ -437,6 +410,7 @@ static unsigned holds(const struct run_facts *f, const struct run_default *t)
     if (f->origin.blackwell) bits |= N_BLACKWELL;
     if (t[TRAIT_ATTENTION].value == UNFUSED_ATTENTION) bits |= N_UNFUSED;
     if (f->origin.deepspeed) bits |= N_DEEPSPEED;
+    if (f->values[TRAIT_COMPILED] == 0) bits |= N_EAGER;
     if (f->tensor > 1 && t[TRAIT_SEQUENCE_PARALLEL].value > 0) bits |= N_SCATTERED;
     if (t[TRAIT_ZERO].value == 1) bits |= N_ZERO_1;
     if (t[TRAIT_ZERO].value == 3) bits |= N_ZERO_3;
@@ -469,7 +443,7 @@ void run_defaults(struct run_default traits[TRAIT_COUNT], const struct run_facts
 {
     const struct run_facts *f = facts_of_run;
     const char *why;
-    enum family family = family_of(f, &why);
+    const int *family = family_traits(f, &why);
     // Attention that is stated to be unfused where it could be fused: code of the time before.
     // Latent attention is younger.
     bool old = f->origin.fuses && !f->latent && f->values[TRAIT_ATTENTION] == UNFUSED_ATTENTION;
@@ -478,7 +452,7 @@ void run_defaults(struct run_default traits[TRAIT_COUNT], const struct run_facts
         traits[i] = (struct run_default){
             .value = f->values[i], .assumed = f->values[i] == NOT_STATED, .why = ""};
     for (int i = 0; i <= TRAIT_LEARNED_POSITIONS; i++)
-        if (traits[i].assumed) traits[i].value = families[family][i], traits[i].why = why;
+        if (traits[i].assumed) traits[i].value = family[i], traits[i].why = why;
     unsigned held = holds(f, traits);
     if (f->values[TRAIT_ATTENTION] == FUSED_FASTEST && te_chooses(f, held, date))
         traits[TRAIT_ATTENTION].assumed = true;

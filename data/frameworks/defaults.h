@@ -54,6 +54,7 @@ enum trait {
     TRAIT_KEPT_LOGITS,
     TRAIT_LOSS_IN_PLACE,
     TRAIT_STOPPED_RECOMPUTE,
+    TRAIT_CONTEXT_KIND, // enum context_kind
     TRAIT_COUNT
 };
 extern const char *const trait_columns[]; // [TRAIT_COUNT]: the columns of tables of runs
@@ -114,6 +115,9 @@ enum {
 bool recipe_says(const struct run_facts *f, enum trait trait, bool eight, int *value);
 // Words of models' names are joined in many ways: "GPT OSS 120B", "gpt_oss".
 bool names_model(struct cell name, const char *word);
+
+// Traits [0 to TRAIT_LEARNED_POSITIONS] of models of that family, and how it is known.
+const int *family_traits(const struct run_facts *f, const char **why);
 
 // Whether the program has that value at all, whatever its user sets.
 bool program_may(enum program program, enum trait trait, int value);

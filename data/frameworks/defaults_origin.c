@@ -37,7 +37,8 @@ const char *const trait_columns[] = {"gated",
                                      "fused_loss",
                                      "kept_logits",
                                      "loss_in_place",
-                                     "stopped_recompute"};
+                                     "stopped_recompute",
+                                     "context_kind"};
 
 const char *trait_value_text(enum trait trait, int value)
 {
@@ -53,6 +54,7 @@ const char *trait_value_text(enum trait trait, int value)
                                               : "norms rotary activation loss";
     case TRAIT_DISPATCHER: return dispatcher_names[value];
     case TRAIT_GRAPHS: return graphs_names[value];
+    case TRAIT_CONTEXT_KIND: return context_kind_names[value];
     case TRAIT_LEARNED_POSITIONS: return value ? "learned" : "0";
     default: return value >= 0 && value <= 8 ? digits[value] : "?";
     }

@@ -59,7 +59,8 @@ struct run_row {
         whole_gradient_sums, split_gate, scattered_messages, barrier, compiled;
     int unfused; // bits of enum unfused, or NOT_STATED
     int fused;   // enum attention_stated, or NOT_STATED
-    int precision, schedule, trainer, dispatcher, graphs, checkpoints; // enums, or NOT_STATED
+    int precision, schedule, trainer, dispatcher, graphs, checkpoints,
+        context_kind;      // enums, or NOT_STATED
     int recompute;         // enum recompute, or NOT_STATED
     int recomputed_layers; // of each stage, for RECOMPUTE_FIRST_LAYERS
     int memory_of;         // enum run_memory_of, or NOT_STATED

@@ -196,6 +196,7 @@ static bool set_job(struct predictor *p, const struct run_row *row, struct predi
     if (row->dispatcher != NOT_STATED) job->dispatcher = (enum dispatcher)row->dispatcher;
     if (row->checkpoints != NOT_STATED) job->checkpoints = (enum checkpoints)row->checkpoints;
     if (row->graphs != NOT_STATED) job->graphs = (enum graphs)row->graphs;
+    job->context_kind = (enum context_kind)stated(row->context_kind, CONTEXT_RING);
     job->overlapped_dispatch = stated(row->overlap_dispatch, 0);
     job->fixed_capacity = stated(row->fixed_capacity, 0);
     for (int i = 0; i < UNFUSED_COUNT; i++) job->unfused[i] = row->unfused >> i & 1;

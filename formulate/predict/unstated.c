@@ -48,6 +48,7 @@ int row_trait(const struct run_row *row, enum trait trait)
     case TRAIT_RECOMPUTE: return row->recompute;
     case TRAIT_DISPATCHER: return row->dispatcher;
     case TRAIT_GRAPHS: return row->graphs;
+    case TRAIT_CONTEXT_KIND: return row->context_kind;
     default: return row->unfused;
     }
 }
@@ -62,6 +63,7 @@ void row_set_trait(struct run_row *row, enum trait trait, int value)
     else if (trait == TRAIT_RECOMPUTE) row->recompute = value;
     else if (trait == TRAIT_DISPATCHER) row->dispatcher = value;
     else if (trait == TRAIT_GRAPHS) row->graphs = value;
+    else if (trait == TRAIT_CONTEXT_KIND) row->context_kind = value;
     else row->unfused = value;
 }
 

@@ -151,6 +151,42 @@ TEST(automodel_is_no_recipe_of_nemo)
     }
 }
 
+// Checkpoints without re-entry end with the last tensor that was saved, torchtitan's until 2025-09;
+// what its context ranks share is gathered. Someone's own program that is not compiled is eager.
+TEST(pytorch_programs_are_as_their_code_has_them)
+{
+    static const struct {
+        const char *framework, *version;
+        int context, compiled, stopped, unfused;
+        enum context_kind kind;
+    } cases[] = {
+        {"torchtitan", "2024-04", 2, NOT_STATED, 1, 0, CONTEXT_ALL_GATHER},
+        {"torchtitan", "2025-09", 1, NOT_STATED, 0, 0, CONTEXT_RING},
+        {"Automodel", "2026-02", 1, NOT_STATED, 1, 0, CONTEXT_RING},
+        {"fms-fsdp", "2024-03", 2, 0, 0, (1 << UNFUSED_COUNT) - 1, CONTEXT_RING},
+        {"fms-fsdp", "2024-05", 1, 1, 0, 0, CONTEXT_RING},
+        {"fms-fsdp", "2024-05", 1, NOT_STATED, 0, 0, CONTEXT_RING},
+        {"Megatron-LM", "2024-04", 2, 0, 0, 0, CONTEXT_RING},
+    };
+    (void)arena;
+    for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
+        struct run_facts f = {
+            .origin = origin(cases[i].framework, cases[i].version, "", "H100-80GB"),
+            .tensor = 1,
+            .context = cases[i].context,
+            .pipeline = 1,
+            .chunks = 1,
+            .replicas = 8};
+        struct run_default traits[TRAIT_COUNT];
+        for (int k = 0; k < TRAIT_COUNT; k++) f.values[k] = NOT_STATED;
+        f.values[TRAIT_COMPILED] = cases[i].compiled;
+        run_defaults(traits, &f);
+        assert_int_equal(traits[TRAIT_STOPPED_RECOMPUTE].value, cases[i].stopped);
+        assert_int_equal(traits[TRAIT_UNFUSED].value, cases[i].unfused);
+        assert_int_equal(traits[TRAIT_CONTEXT_KIND].value, cases[i].kind);
+    }
+}
+
 static void predict_words(struct prediction *x, const char *text, const char *more,
                           struct arena *arena)
 {
