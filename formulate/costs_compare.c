@@ -32,8 +32,7 @@ static struct number *number_of(struct numbers *n, const char *key, const char *
         if (!strcmp(n->items[i].key, key) &&
             (gpu ? n->items[i].gpu && !strcmp(n->items[i].gpu, gpu) : !n->items[i].gpu))
             return &n->items[i];
-    GROW(n->arena, n->items, n->count, n->capacity, 64);
-    struct number *to = &n->items[n->count++];
+    struct number *to = GROWN(n->arena, n->items, n->count, n->capacity, 64);
     *to = (struct number){key, gpu, TAKE(n->arena, n->documents, struct estimate)};
     return to;
 }

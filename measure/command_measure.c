@@ -5,9 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "data/base/shipped.h"
 #include "measure/commands.h"
-
-enum { PATH_LENGTH_MAX = 4096 };
 
 static const char program[] = "plumbline-measure";
 
@@ -19,15 +18,8 @@ static enum status hand_over(int argc, char **argv, int *exit_code, struct arena
     for (int i = 1; i < argc; i++) arguments[i] = argv[i];
     arguments[0] = arena_copy_text(arena, program);
     fflush(stdout);
-
-    char own[PATH_LENGTH_MAX];
-    ssize_t length = readlink("/proc/self/exe", own, sizeof own - 1);
-    if (length > 0) {
-        own[length] = '\0';
-        char *slash = strrchr(own, '/');
-        if (slash)
-            execv(arena_print(arena, "%.*s/%s", (int)(slash - own), own, program), arguments);
-    }
+    const char *path = program_beside(program, arena);
+    if (path) execv(path, arguments);
     execvp(program, arguments);
     return fail(err, UNAVAILABLE, "%s is neither next to plumbline nor in PATH (%s)", program,
                 strerror(errno));

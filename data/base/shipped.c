@@ -18,38 +18,32 @@
 
 enum { BESIDE = 4, PLACES = 1 + 2 * BESIDE, NAMES_MAX = 512 };
 
-static const char *folder_of(const char *path, struct arena *arena)
-{
-    char *copy = arena_copy_text(arena, path), *slash = strrchr(copy, '/');
-    if (!slash) return NULL;
-    *slash = '\0';
-    return copy;
-}
-
-// The folder of the running program, or NULL if the system does not state it. Without /proc (a bare
-// chroot), it is derived from the name with which the program was started.
-static const char *program_folder(struct arena *arena)
+// Without /proc (a bare chroot), it is derived from the name with which the program was started.
+const char *program_file(struct arena *arena)
 {
     char path[PATH_MAX];
     ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
-    if (n > 0) {
-        path[n] = '\0';
-        return folder_of(path, arena);
-    }
+    if (n > 0) return arena_print(arena, "%.*s", (int)n, path);
     const char *started = (const char *)getauxval(AT_EXECFN);
-    return started && realpath(started, path) ? folder_of(path, arena) : NULL;
+    return started && realpath(started, path) ? arena_copy_text(arena, path) : NULL;
+}
+
+const char *program_beside(const char *name, struct arena *arena)
+{
+    const char *own = program_file(arena);
+    return own ? path_beside(own, name, arena) : NULL;
 }
 
 // Its address shows where this code is.
 static const char anchor;
 
-// The folder of the shared library that contains this code; NULL: a program contains it.
-static const char *library_folder(struct arena *arena)
+// The file of the shared library that contains this code; NULL: a program contains it.
+static const char *library_file(struct arena *arena)
 {
     Dl_info found;
     char path[PATH_MAX];
     if (!dladdr(&anchor, &found) || !strstr(found.dli_fname, ".so")) return NULL;
-    return realpath(found.dli_fname, path) ? folder_of(path, arena) : NULL;
+    return realpath(found.dli_fname, path) ? arena_copy_text(arena, path) : NULL;
 }
 
 // NULL: there is no such place.
@@ -61,8 +55,9 @@ static const char *place_of(int i, const char *folder, struct arena *arena)
     const char *told = getenv("PLUMBLINE_DATA");
     if (i == 0) return told ? arena_print(arena, "%s/%s", told, folder) : NULL;
     // A library's own first: the program may stand beside another version's.
-    const char *home = i <= BESIDE ? library_folder(arena) : program_folder(arena);
-    return home ? arena_print(arena, "%s/%s/%s", home, beside[(i - 1) % BESIDE], folder) : NULL;
+    const char *home = i <= BESIDE ? library_file(arena) : program_file(arena);
+    const char *place = arena_print(arena, "%s/%s", beside[(i - 1) % BESIDE], folder);
+    return home ? path_beside(home, place, arena) : NULL;
 }
 
 // Adds the names of the documents of a place, and of its folders, to the existing names.

@@ -4,6 +4,11 @@
 #include "data/base/arena.h"
 #include "data/base/status.h"
 
+// The running program's own file; NULL: the system does not state it.
+const char *program_file(struct arena *arena);
+// The file of this name in its folder; NULL: likewise.
+const char *program_beside(const char *name, struct arena *arena);
+
 // The file of a document; folder is "models", "clusters" or "costs". Searched under
 // $PLUMBLINE_DATA, then next to the running program and next to the shared library that contains
 // this code, as installed (../share/plumbline/data) and as built (../data): there, or in a

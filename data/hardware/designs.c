@@ -38,8 +38,7 @@ static enum status add_steps(const struct json *object, struct design_values *v,
          x = v->plus > 0 ? x + v->plus : x * v->times) {
         if (v->value_count == VALUES_MOST)
             return json_refuse(object, err, "expected at most %d values", VALUES_MOST);
-        GROW(arena, v->values, v->value_count, capacity, 8);
-        v->values[v->value_count++] = x;
+        *GROWN(arena, v->values, v->value_count, capacity, 8) = x;
     }
     return OK;
 }

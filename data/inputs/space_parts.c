@@ -171,8 +171,7 @@ void space_index_add(struct space_index *x, int64_t number, const struct layout 
         own.values[key] = layout_value(layout, (enum space_key)key);
     x->count++;
     if (x->tuple_count && same_tuple(&x->tuples[x->tuple_count - 1], &own, x->keys)) return;
-    GROW(x->arena, x->tuples, x->tuple_count, x->capacity, 64);
-    x->tuples[x->tuple_count++] = own;
+    *GROWN(x->arena, x->tuples, x->tuple_count, x->capacity, 64) = own;
 }
 
 struct choosing {

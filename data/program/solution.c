@@ -42,8 +42,7 @@ static void add_line(struct reader *r, const char *begin, size_t length)
         at += strcspn(at, " \t");
         if (*at) *at++ = 0;
     }
-    GROW(r->arena, r->lines, r->line_count, r->capacity, 256);
-    r->lines[r->line_count++] = line;
+    *GROWN(r->arena, r->lines, r->line_count, r->capacity, 256) = line;
 }
 
 static void split_lines(struct reader *r, const char *text, size_t size)

@@ -139,8 +139,7 @@ static bool settle(struct bucket *b, const struct choice *x)
         else b->items[kept++] = b->items[i];
     }
     b->count = kept;
-    GROW(b->c->arena, b->items, b->count, b->capacity, 64);
-    b->items[b->count++] = *x;
+    *GROWN(b->c->arena, b->items, b->count, b->capacity, 64) = *x;
     return false;
 }
 

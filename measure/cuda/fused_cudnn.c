@@ -105,8 +105,7 @@ enum status fused_plan(struct fused *f, const struct attention *attention, int *
     for (*plan = 0; *plan < f->plan_count; ++*plan)
         if (same(&f->plans[*plan].attention, attention)) break;
     if (*plan == f->plan_count) {
-        GROW(f->all.arena, f->plans, f->plan_count, f->plan_capacity, 16);
-        struct plan *p = &f->plans[f->plan_count++];
+        struct plan *p = GROWN(f->all.arena, f->plans, f->plan_count, f->plan_capacity, 16);
         *p = (struct plan){.attention = *attention};
         p->refused = plan_attention(f, p, &p->why) != OK;
     }

@@ -6,9 +6,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "data/base/shipped.h"
 #include "measure/sampling/backend.h"
 
-enum { PATH_LENGTH_MAX = 4096, ARGUMENTS_MAX = 256, COMMAND_LENGTH_MAX = 1 << 17 };
+enum { ARGUMENTS_MAX = 256, COMMAND_LENGTH_MAX = 1 << 17 };
 
 static const char program[] = "plumbline-measure-cuda";
 
@@ -33,15 +34,10 @@ static enum status hand_over(void **session, const struct backend_settings *sett
                              enum precision precision, struct arena *arena, struct error *err)
 {
     (void)session, (void)settings, (void)precision;
-    char own[PATH_LENGTH_MAX];
     char **arguments = own_arguments(arena);
-    ssize_t length = readlink("/proc/self/exe", own, sizeof own - 1);
-    if (arguments && length > 0) {
-        own[length] = '\0';
-        char *slash = strrchr(own, '/');
-        char *path = arena_print(arena, "%.*s/%s", slash ? (int)(slash - own) : 1,
-                                 slash ? own : ".", program);
-        arguments[0] = path;
+    const char *path = program_beside(program, arena);
+    if (arguments && path) {
+        arguments[0] = arena_copy_text(arena, path);
         fflush(stdout);
         execv(path, arguments);
         if (errno != ENOENT) return fail(err, UNAVAILABLE, "%s: %s", path, strerror(errno));

@@ -43,8 +43,7 @@ struct place program_values(struct program *p, enum area_kind kind, int64_t valu
 
 struct step *program_add(struct program *p, enum step_kind kind)
 {
-    GROW(p->arena, p->steps, p->step_count, p->step_capacity, 32);
-    struct step *s = &p->steps[p->step_count++];
+    struct step *s = GROWN(p->arena, p->steps, p->step_count, p->step_capacity, 32);
     *s = (struct step){.kind = kind, .type = p->type};
     for (size_t i = 0; i < sizeof s->in / sizeof *s->in; i++) s->in[i] = place_none();
     for (size_t i = 0; i < sizeof s->out / sizeof *s->out; i++) s->out[i] = place_none();

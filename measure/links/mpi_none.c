@@ -5,9 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "data/base/shipped.h"
 #include "measure/links/links.h"
-
-enum { PATH_LENGTH_MAX = 4096, SUFFIX_BYTES_MAX = 8 };
 
 static enum status hand_over(int argc, char **argv, int *exit_code, struct arena *arena,
                              struct error *err)
@@ -16,15 +15,13 @@ static enum status hand_over(int argc, char **argv, int *exit_code, struct arena
     const char *suffix = "-mpi";
     for (int i = 1; i < argc; i++)
         if (!strcmp(argv[i], "--nccl")) suffix = "-nccl";
-    char own[PATH_LENGTH_MAX];
-    ssize_t length = readlink("/proc/self/exe", own, sizeof own - SUFFIX_BYTES_MAX);
-    if (length > 0) {
-        memcpy(own + length, suffix, strlen(suffix) + 1);
+    const char *own = program_file(arena);
+    if (own) {
         char **arguments = TAKE(arena, argc + 2, char *);
-        arguments[0] = own;
+        arguments[0] = arena_print(arena, "%s%s", own, suffix);
         for (int i = 0; i < argc; i++) arguments[i + 1] = argv[i];
         fflush(stdout);
-        execv(own, arguments);
+        execv(arguments[0], arguments);
     }
     return fail(err, UNAVAILABLE,
                 "this build has no MPI%s: plumbline-measure%s is not next to plumbline-measure; "

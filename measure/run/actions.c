@@ -13,16 +13,14 @@ double run_repeat(struct running *r, int cell)
 
 void run_add_cell(struct running *r, struct actions *to, int cell)
 {
-    GROW(r->arena, to->items, to->count, to->capacity, 8);
-    to->items[to->count++] = (struct action){.cell = cell};
+    *GROWN(r->arena, to->items, to->count, to->capacity, 8) = (struct action){.cell = cell};
 }
 
 void run_add_ring(struct running *r, struct actions *to, struct action ring)
 {
     if (ring.bytes <= 0 || run_ring_size(r, ring.of) < 2) return;
     ring.cell = -1;
-    GROW(r->arena, to->items, to->count, to->capacity, 8);
-    to->items[to->count++] = ring;
+    *GROWN(r->arena, to->items, to->count, to->capacity, 8) = ring;
 }
 
 // Once an iteration: where the schedule completes a stage's micro-batches before the next stage's,

@@ -35,8 +35,7 @@ void run_hold(struct running *r, int stage, int micro_batch, int slice, int64_t 
                 r->self, (long long)bytes);
         return;
     }
-    GROW(r->arena, h->pieces, h->count, h->capacity, 64);
-    h->pieces[h->count++] = piece;
+    *GROWN(r->arena, h->pieces, h->count, h->capacity, 64) = piece;
     h->bytes += bytes;
     if (h->bytes > h->peak_bytes) h->peak_bytes = h->bytes;
 }

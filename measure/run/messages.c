@@ -24,8 +24,7 @@ void run_note(struct running *r, struct run_event event)
     event.replica = r->replica;
     event.rank = r->rank;
     event.tensor = r->tensor;
-    GROW(r->arena, r->carried.events, r->carried.count, r->carried.capacity, 1024);
-    r->carried.events[r->carried.count++] = event;
+    *GROWN(r->arena, r->carried.events, r->carried.count, r->carried.capacity, 1024) = event;
 }
 
 // A buffer that no send uses any more.
@@ -36,8 +35,7 @@ static struct outgoing *free_buffer(struct running *r, int64_t bytes)
         if (o->send >= 0 && ranks_send_over(r->ranks, o->send)) o->send = -1;
         if (o->send < 0 && o->capacity == bytes) return o;
     }
-    GROW(r->arena, r->outgoing, r->outgoing_count, r->outgoing_capacity, 16);
-    struct outgoing *o = &r->outgoing[r->outgoing_count++];
+    struct outgoing *o = GROWN(r->arena, r->outgoing, r->outgoing_count, r->outgoing_capacity, 16);
     *o = (struct outgoing){-1, bytes, TAKE(r->arena, bytes, unsigned char)};
     return o;
 }
@@ -73,8 +71,7 @@ struct stamp run_await(struct running *r, const struct stamp *wanted, int from)
         memcpy(&s, r->in, sizeof s);
         s.from = from;
         if (is_of(&s, wanted)) return s;
-        GROW(r->arena, r->early, r->early_count, r->early_capacity, 16);
-        r->early[r->early_count++] = s;
+        *GROWN(r->arena, r->early, r->early_count, r->early_capacity, 16) = s;
     }
 }
 

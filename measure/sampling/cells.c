@@ -33,8 +33,7 @@ struct cell *cells_add(struct chooser *c, enum work work, enum sample_kind kind,
                        const char *operation, double flop, double bytes,
                        const int64_t dimensions[4])
 {
-    GROW(c->arena, c->cells, c->count, c->capacity, 128);
-    struct cell *cell = &c->cells[c->count++];
+    struct cell *cell = GROWN(c->arena, c->cells, c->count, c->capacity, 128);
     *cell = (struct cell){.work = work,
                           .sample = {.kind = kind,
                                      .operation = operation,

@@ -128,8 +128,7 @@ static enum status add_point(struct batch *b, const struct point *c, struct aren
     for (int part = 0; part <= i.parts; part++) {
         struct instance one = part ? part_of(&i, part, c->scratch) : i;
         if (part) TRY(file_make_folder(batch_path(b, one.id, "", c->scratch), err));
-        GROW(arena, b->items, b->count, b->capacity, 64);
-        b->items[b->count++] = one;
+        *GROWN(arena, b->items, b->count, b->capacity, 64) = one;
     }
     return OK;
 }

@@ -140,8 +140,7 @@ static struct series *find_series(struct frame *f, const char *label)
 static void add_point(struct frame *f, const char *label, double x, double y, const char *name)
 {
     struct series *s = find_series(f, label);
-    GROW(f->arena, s->points, s->count, s->capacity, 8);
-    s->points[s->count++] = (struct point_drawn){x, y, name};
+    *GROWN(f->arena, s->points, s->count, s->capacity, 8) = (struct point_drawn){x, y, name};
     widen(&f->x, x);
     widen(&f->y, y);
 }
@@ -250,8 +249,7 @@ static void draw_pareto(struct frame *f)
     int count = 0, capacity = 0, front = 0;
     for (int s = 0; s < f->series_count; s++)
         for (int i = 0; i < f->series[s].count; i++) {
-            GROW(f->arena, all, count, capacity, 16);
-            all[count++] = f->series[s].points[i];
+            *GROWN(f->arena, all, count, capacity, 16) = f->series[s].points[i];
         }
     qsort(all, (size_t)count, sizeof *all, by_x);
     for (int i = 0; i < count; i++)

@@ -7,6 +7,7 @@
 #include "data/base/file.h"
 #include "data/base/grow.h"
 #include "data/base/least.h"
+#include "data/base/shipped.h"
 #include "data/base/watch.h"
 #include "data/text/shell.h"
 #include "solve/batch/batch.h"
@@ -121,9 +122,7 @@ static enum status read_array(struct engine *e, int number, bool *more, struct e
 
 static const char *script_of(struct engine *e, const struct array *a, int threads)
 {
-    char program[4096];
-    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
-    snprintf(program + larger(length, 0), 16, "%s", length > 0 ? "" : "plumbline");
+    const char *program = program_file(e->arena);
     return arena_print(
         e->arena,
         "#!/bin/sh\n"
@@ -133,8 +132,9 @@ static const char *script_of(struct engine *e, const struct array *a, int thread
         "#SBATCH --signal=B:TERM@%lld\n"
         "exec %s batch one %s --tasks %s --index \"$SLURM_ARRAY_TASK_ID\"%s\n",
         a->count - 1, e->request->jobs, threads, (long long)e->request->before_limit_s,
-        shell_word(program, e->arena), shell_word(e->batch->folder, e->arena),
-        shell_word(in(e, a->folder, "tasks"), e->arena), e->request->resume ? " --resume" : "");
+        shell_word(program ? program : "plumbline", e->arena),
+        shell_word(e->batch->folder, e->arena), shell_word(in(e, a->folder, "tasks"), e->arena),
+        e->request->resume ? " --resume" : "");
 }
 
 // A folder's name where Slurm reads patterns.

@@ -114,8 +114,7 @@ static void take_list(struct labels *l, int head)
     int kept = 0, most = l->limit[0];
     l->order_count = 0;
     for (int i = head; i >= 0; i = l->items[i].next) {
-        GROW(l->arena, l->order, l->order_count, l->order_capacity, 256);
-        l->order[l->order_count++] = i;
+        *GROWN(l->arena, l->order, l->order_count, l->order_capacity, 256) = i;
     }
     sort_order(l);
     for (int a = 0; a <= most; a++) l->stair[a] = INT32_MAX;
@@ -180,8 +179,7 @@ static bool add_choice(struct labels *l, int s, int i, int layers, double crossi
         if (y.cost + rest_of(l, s, y.use, to) > l->plain) continue;
         int *head = &heads[cell_of(l, t->same_after[q], to)];
         y.next = *head, *head = l->count;
-        GROW(l->arena, l->items, l->count, l->capacity, 4096);
-        l->items[l->count++] = y;
+        *GROWN(l->arena, l->items, l->count, l->capacity, 4096) = y;
         if (l->count >= LABELS_MOST) return false;
     }
     return true;

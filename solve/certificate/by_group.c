@@ -58,8 +58,7 @@ enum status proof_find_by_group(struct proof *all, bool *proven, struct arena *a
     *proven = true;
     check_next_combination(&whole, taken); // the first one
     do {
-        GROW(arena, all->combinations, all->combination_count, capacity, 16);
-        struct proof *one = &all->combinations[all->combination_count++];
+        struct proof *one = GROWN(arena, all->combinations, all->combination_count, capacity, 16);
         TRY(prove_one(one, proven, all, &whole, taken, arena, err));
         if (*proven && one->bound_ns >= 0) all->bound_ns = smaller(all->bound_ns, one->bound_ns);
     } while (*proven && check_next_combination(&whole, taken));

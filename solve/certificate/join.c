@@ -68,8 +68,7 @@ static void add_layout(struct reading *r, struct joined_layout layout, enum chec
     struct joined_parts *j = r->joined;
     if (layout.number >= j->count || !r->ours[layout.number] || j->fates[layout.number] != fate)
         return;
-    GROW(r->arena, j->layouts, j->layout_count, j->capacity, 64);
-    j->layouts[j->layout_count++] = layout;
+    *GROWN(r->arena, j->layouts, j->layout_count, j->capacity, 64) = layout;
 }
 
 static enum status take_dominated(struct reading *r, const struct json *dominated,

@@ -53,8 +53,7 @@ static bool keep_open(void *argument, int64_t number, const struct check_layout 
     struct space_maker *m = argument;
     if (number >= m->count) return false;
     if (m->fates[number] != FATE_IS_PROVEN && m->fates[number] != FATE_IS_DOMINATED) return true;
-    GROW(m->arena, m->open, m->open_count, m->open_capacity, 64);
-    struct open_layout *o = &m->open[m->open_count++];
+    struct open_layout *o = GROWN(m->arena, m->open, m->open_count, m->open_capacity, 64);
     *o = (struct open_layout){.number = number, .other = -1, .layout = *layout};
     const struct joined_layout *j = number == m->chosen ? NULL : find_joined(m, number);
     if (j) o->other = j->other, o->proof = j->proof;

@@ -46,8 +46,7 @@ void proof_take_split(struct proof_box *to, const struct box_split *s)
 void proof_add_round(struct proof *p, int box, const struct proof_round *round)
 {
     struct proof_box *b = &p->boxes[box];
-    GROW(p->arena, b->rounds, b->round_count, b->round_capacity, 4);
-    b->rounds[b->round_count++] = *round;
+    *GROWN(p->arena, b->rounds, b->round_count, b->round_capacity, 4) = *round;
 }
 
 struct proof_path *proof_add_path(struct proof *p, const struct proof_path *path)

@@ -1,10 +1,10 @@
 // plumbline check: audits a certificate and reports what it verified, what it assumed, and how long
 // that took.
 #include <string.h>
-#include <time.h>
 
 #include "data/base/file.h"
 #include "data/base/command.h"
+#include "data/base/watch.h"
 #include "solve/certificate/elaborate.h"
 #include "solve/commands/audits.h"
 #include "solve/checker/sources.h"
@@ -13,12 +13,7 @@
 #include "solve/checker/verdict.h"
 #include "solve/checker/prices/open.h"
 
-static int64_t microseconds_since(const struct timespec *start)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)(now.tv_sec - start->tv_sec) * 1000000 + (now.tv_nsec - start->tv_nsec) / 1000;
-}
+static int64_t microseconds_since(double begun_s) { return (int64_t)(1e6 * (clock_s() - begun_s)); }
 
 // The document that the certificate names.
 static enum status read_named(struct check_text *priced, const struct check_text *certificate,
@@ -240,8 +235,8 @@ static void print_space(FILE *to, const struct check_space_result *s, const char
 }
 
 static enum status audit_space(bool *proven, const struct check_request *r,
-                               const struct check_text *certificate, FILE *to,
-                               const struct timespec *start, struct arena *arena, struct error *err)
+                               const struct check_text *certificate, FILE *to, double begun_s,
+                               struct arena *arena, struct error *err)
 {
     struct check_input sources[SOURCES];
     struct check_space space;
@@ -259,7 +254,7 @@ static enum status audit_space(bool *proven, const struct check_request *r,
     TRY(check_space_certificate(&result, certificate, sources, SOURCES, &space, pricers,
                                 r->work_limit, arena, err));
     struct check_space_audit audit = {&result, certificate, sources, SOURCES,
-                                      microseconds_since(start)};
+                                      microseconds_since(begun_s)};
     if (r->statement && result.proof.accepted)
         TRY(check_space_write_statement(&audit, r->statement, arena, err));
     print_space(to, &result, r->against, audit.microseconds);
@@ -294,9 +289,8 @@ static void print_places(FILE *to, const struct check_result *r, const char *pro
 }
 
 static enum status audit_places(bool *proven, const struct check_request *r,
-                                const struct check_text *certificate, FILE *to,
-                                const struct timespec *start, struct arena *arena,
-                                struct error *err)
+                                const struct check_text *certificate, FILE *to, double begun_s,
+                                struct arena *arena, struct error *err)
 {
     struct check_input sources[SOURCES];
     struct check_places places;
@@ -312,7 +306,7 @@ static enum status audit_places(bool *proven, const struct check_request *r,
     TRY(check_places_certificate(&result, certificate, sources, SOURCES, &places, r->work_limit,
                                  arena, err));
     const struct check_places_audit audit = {&result, certificate, sources, SOURCES,
-                                             microseconds_since(start)};
+                                             microseconds_since(begun_s)};
     if (r->statement && result.accepted)
         TRY(check_places_write_statement(&audit, r->statement, arena, err));
     print_places(to, &result, r->against, audit.microseconds);
@@ -385,14 +379,13 @@ enum status check_claim_of(struct check_claim *claim, const char *certificate_pa
 // ---- one certificate of any kind
 
 static enum status audit_layout(bool *proven, const struct check_request *r,
-                                const struct check_text *certificate, FILE *to,
-                                const struct timespec *start, struct arena *arena,
-                                struct error *err)
+                                const struct check_text *certificate, FILE *to, double begun_s,
+                                struct arena *arena, struct error *err)
 {
     struct check_result result;
     struct check_audit audit = {.result = &result, .certificate = certificate};
     TRY(audit_one(&audit, &result, r->against, r->work_limit, arena, err));
-    audit.microseconds = microseconds_since(start);
+    audit.microseconds = microseconds_since(begun_s);
     TRY(write_one(&audit, r, arena, err));
     print_result(to, &result, &audit);
     *proven = result.accepted;
@@ -418,15 +411,13 @@ enum status check_run(bool *proven, const struct check_request *r, FILE *to, str
                       struct error *err)
 {
     static enum status (*const audits[])(bool *, const struct check_request *,
-                                         const struct check_text *, FILE *, const struct timespec *,
-                                         struct arena *,
+                                         const struct check_text *, FILE *, double, struct arena *,
                                          struct error *) = {[CERTIFICATE_OF_LAYOUT] = audit_layout,
                                                             [CERTIFICATE_OF_SPACE] = audit_space,
                                                             [CERTIFICATE_OF_PLACES] = audit_places};
     struct check_text certificate;
     enum check_certificate_kind kind;
-    struct timespec start;
-    clock_gettime(CLOCK_MONOTONIC, &start);
+    double begun_s = clock_s();
     if (path_ends_with(r->certificate, ".vipr"))
         return fail(err, BAD_INPUT,
                     "%s: a VIPR proof is for the checker of a third party, such as viprchk; ours "
@@ -441,7 +432,7 @@ enum status check_run(bool *proven, const struct check_request *r, FILE *to, str
                     "placements; --statement says what is certified, verify PLAN.json "
                     "--certificate %s -o keeps a verdict",
                     r->certificate);
-    return audits[kind](proven, r, &certificate, to, &start, arena, err);
+    return audits[kind](proven, r, &certificate, to, begun_s, arena, err);
 }
 
 #define AT(member) offsetof(struct check_request, member)

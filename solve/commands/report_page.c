@@ -67,30 +67,9 @@ static enum status find_against(struct against *a, const struct plan *plan, cons
     return OK;
 }
 
-enum status make_explained_run(const char *path, const char **text, size_t *length,
-                               struct arena *arena, struct error *err)
-{
-    struct plan plan = {.stage_count = 0};
-    struct plan_run run;
-    struct against a;
-    struct against_faults faults;
-    struct text out;
-    TRY(plan_run_load(&run, path, arena, err));
-    const struct document *d = &run.document;
-    for (int i = 0; i < d->source_count; i++)
-        if (!strcmp(d->sources[i].role, "plan"))
-            TRY(plan_load(&plan, path_beside(d->path, d->sources[i].path, arena), arena, err));
-    if (!plan.stage_count)
-        return fail(err, BAD_INPUT, "%s: made_from: expected a plan with stages", path);
-    TRY(find_against(&a, &plan, path, arena, err));
-    TRY(against_find_faults(&faults, &a, arena, err));
-    text_begin(&out, arena);
-    against_summary(&out, &a);
-    against_faults_text(&out, &faults, &a);
-    return text_end(&out, text, length);
-}
-
-static enum status make_against(const struct plan *plan, const char *path, const char **text,
+// put: the text before the faults.
+static enum status make_against(void put(struct text *out, const struct against *a),
+                                const struct plan *plan, const char *path, const char **text,
                                 size_t *length, struct arena *arena, struct error *err)
 {
     struct against a;
@@ -99,9 +78,24 @@ static enum status make_against(const struct plan *plan, const char *path, const
     TRY(find_against(&a, plan, path, arena, err));
     TRY(against_find_faults(&faults, &a, arena, err));
     text_begin(&out, arena);
-    against_text(&out, &a);
+    put(&out, &a);
     against_faults_text(&out, &faults, &a);
     return text_end(&out, text, length);
+}
+
+enum status make_explained_run(const char *path, const char **text, size_t *length,
+                               struct arena *arena, struct error *err)
+{
+    struct plan plan = {.stage_count = 0};
+    struct plan_run run;
+    TRY(plan_run_load(&run, path, arena, err));
+    const struct document *d = &run.document;
+    for (int i = 0; i < d->source_count; i++)
+        if (!strcmp(d->sources[i].role, "plan"))
+            TRY(plan_load(&plan, path_beside(d->path, d->sources[i].path, arena), arena, err));
+    if (!plan.stage_count)
+        return fail(err, BAD_INPUT, "%s: made_from: expected a plan with stages", path);
+    return make_against(against_summary, &plan, path, text, length, arena, err);
 }
 
 enum status make_trace(const struct plan *plan, const struct about_links *about, const char **text,
@@ -133,7 +127,8 @@ enum status make_with_links(const struct plan *plan, const struct about_links *a
     struct report_links links;
     const struct problem *problem;
     bool found;
-    if (about->against) return make_against(plan, about->against, text, length, arena, err);
+    if (about->against)
+        return make_against(against_text, plan, about->against, text, length, arena, err);
     TRY(find_problem(&problem, plan, about, arena, err));
     TRY(find_links(&links, &found, plan, about, arena, err));
     if (about->format == FORMAT_TEXT)

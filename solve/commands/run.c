@@ -9,13 +9,14 @@
 #include <unistd.h>
 
 #include "data/base/file.h"
+#include "data/base/shipped.h"
 #include "data/base/watch.h"
 #include "solve/commands/commands.h"
 #include "solve/commands/internal.h"
 #include "solve/commands/verbs.h"
 #include "solve/report/report.h"
 
-enum { PATH_LENGTH_MAX = 4096, WORDS_MAX = 64, LINE_BYTES = 4096, STOP_WAIT_MS = 100 };
+enum { WORDS_MAX = 64, LINE_BYTES = 4096, STOP_WAIT_MS = 100 };
 
 struct options {
     const char *plan, *output, *launcher, *python, *backend, *simulate, *name;
@@ -66,13 +67,8 @@ static void add_pair(struct words *w, const char *option, const char *value)
 
 static const char *beside(const char *name, struct arena *arena)
 {
-    char own[PATH_LENGTH_MAX];
-    ssize_t length = readlink("/proc/self/exe", own, sizeof own - 1);
-    if (length <= 0) return name;
-    own[length] = '\0';
-    char *slash = strrchr(own, '/');
-    const char *path = slash ? arena_print(arena, "%.*s/%s", (int)(slash - own), own, name) : name;
-    return access(path, X_OK) ? name : path;
+    const char *path = program_beside(name, arena);
+    return path && !access(path, X_OK) ? path : name;
 }
 
 static void add_own(struct words *w, const struct options *o, const char *written, int ranks,

@@ -54,8 +54,7 @@ static void offer_with_degrees(struct layouts_first *f, int64_t number, const st
 {
     struct first_degrees *d = f->degrees_count ? &f->degrees[f->degrees_count - 1] : NULL;
     if (!d || !same_degrees(&d->kinds[0].layout.layout, layout)) {
-        GROW(f->arena, f->degrees, f->degrees_count, f->degrees_capacity, 64);
-        d = &f->degrees[f->degrees_count++];
+        d = GROWN(f->arena, f->degrees, f->degrees_count, f->degrees_capacity, 64);
         *d = (struct first_degrees){.count = 0};
     }
     struct first_kind *last = d->count ? &d->kinds[d->count - 1] : NULL;
@@ -64,8 +63,7 @@ static void offer_with_degrees(struct layouts_first *f, int64_t number, const st
                  last->layout.layout.micro_batch == layout->micro_batch;
     if (known && last->points <= points) return;
     if (!known) {
-        GROW(f->arena, d->kinds, d->count, d->capacity, 8);
-        last = &d->kinds[d->count++];
+        last = GROWN(f->arena, d->kinds, d->count, d->capacity, 8);
     }
     *last = (struct first_kind){{.number = number, .layout = *layout}, points};
 }

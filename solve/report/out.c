@@ -65,8 +65,7 @@ void report_table_begin(struct report_table *t, const char *const *headings, con
 
 void report_cell(struct report_table *t, const char *text)
 {
-    GROW(t->arena, t->cells, t->cell_count, t->cell_capacity, 64);
-    t->cells[t->cell_count++] = text;
+    *GROWN(t->arena, t->cells, t->cell_count, t->cell_capacity, 64) = text;
 }
 
 int report_column_width(const struct report_table *t, int column)

@@ -10,8 +10,7 @@
 
 void push_box(struct subtree *t, const struct box *box)
 {
-    GROW(t->arena, t->stack, t->stack_count, t->stack_capacity, 64);
-    t->stack[t->stack_count++] = *box;
+    *GROWN(t->arena, t->stack, t->stack_count, t->stack_capacity, 64) = *box;
 }
 
 // What a box must reach now to be closed.

@@ -51,8 +51,7 @@ enum status check_remember(struct check_halves *h)
 
 static void note_change(struct check_halves *h, struct check_change change)
 {
-    GROW(h->arena, h->changes, h->change_count, h->change_room, 64);
-    h->changes[h->change_count++] = change;
+    *GROWN(h->arena, h->changes, h->change_count, h->change_room, 64) = change;
 }
 
 static void note_count(struct check_halves *h, int stage, int old)

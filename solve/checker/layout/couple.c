@@ -68,39 +68,23 @@ struct check_box check_whole_box(const struct check_choices *c, struct arena *ar
     return box;
 }
 
-// Keeps the choices that start where a stage before them may end. Covered layers from free_from on
-// are one place, since choices that start there state none.
-static void follow_places(const struct check_choices *c, struct check_box *box, bool *ends)
+// Keeps the choices that start where a stage before them may end; back: that end where a stage
+// behind them may start. Covered layers from free_from on are one place, since choices that start
+// there state none. reached: [stages + 1][places].
+static void couple_starts(const struct check_choices *c, struct check_box *box, bool *reached,
+                          bool back)
 {
-    int free = c->free_from;
-    ends[0] = true;
-    for (int s = 0; s < c->p->stages; s++) {
-        bool *now = ends + s * (free + 1), *next = now + free + 1;
-        int kept = 0;
+    int free = c->free_from, stages = c->p->stages;
+    reached[back ? stages * (free + 1) + free : 0] = true;
+    for (int k = 0; k < stages; k++) {
+        int s = back ? stages - 1 - k : k, kept = 0;
+        bool *now = reached + s * (free + 1), *next = now + free + 1;
         for (int i = 0; i < box->count[s]; i++) {
             const struct check_choice *x = &c->items[s][box->left[s][i]];
             int first = x->first < 0 || x->first > free ? free : x->first, end = first + x->layers;
-            if (!now[first]) continue;
-            next[end < free ? end : free] = true;
-            box->left[s][kept++] = box->left[s][i];
-        }
-        box->count[s] = kept;
-    }
-}
-
-// And those that end where a stage behind them may start.
-static void lead_places(const struct check_choices *c, struct check_box *box, bool *starts)
-{
-    int free = c->free_from;
-    starts[c->p->stages * (free + 1) + free] = true;
-    for (int s = c->p->stages - 1; s >= 0; s--) {
-        bool *now = starts + s * (free + 1), *next = now + free + 1;
-        int kept = 0;
-        for (int i = 0; i < box->count[s]; i++) {
-            const struct check_choice *x = &c->items[s][box->left[s][i]];
-            int first = x->first < 0 || x->first > free ? free : x->first, end = first + x->layers;
-            if (!next[end < free ? end : free]) continue;
-            now[first] = true;
+            bool *starts = &now[first], *ends = &next[end < free ? end : free];
+            if (!*(back ? ends : starts)) continue;
+            *(back ? starts : ends) = true;
             box->left[s][kept++] = box->left[s][i];
         }
         box->count[s] = kept;
@@ -115,8 +99,8 @@ static enum status couple_places(const struct check_choices *c, struct check_box
     for (int s = 0; s < p->stages; s++) sum += 2 * (uint64_t)box->count[s];
     TRY(check_spend(p, c->work, sum));
     struct arena_mark mark = arena_set_mark(c->arena);
-    follow_places(c, box, TAKE(c->arena, cells, bool));
-    lead_places(c, box, TAKE(c->arena, cells, bool));
+    couple_starts(c, box, TAKE(c->arena, cells, bool), false);
+    couple_starts(c, box, TAKE(c->arena, cells, bool), true);
     arena_reset(c->arena, mark);
     return OK;
 }
