@@ -234,6 +234,16 @@ static int64_t mean_length(struct explained *x)
     return length >= 1 && length < 1e7 ? (int64_t)(length + 0.5) : 0;
 }
 
+// What a program that is run as it is does unless told, where it ran out of memory.
+static void assume_script(struct explained *x)
+{
+    const struct log_script *s = x->log.script;
+    if (!s || !x->log.failure.out_of_memory) return;
+    const char *why = arena_print(x->arena, "%s's own value", s->name);
+    if (s->seq) assume_count(x, &x->asked.seq, "seq", s->seq, why);
+    assume_count(x, &x->asked.micro_batch, "micro_batch", s->micro_batch, why);
+}
+
 // The sequence: by the FLOP of a token, where the log has a rate; else a program's default.
 static void assume_sequence(struct explained *x)
 {
@@ -460,6 +470,7 @@ enum status explain_assemble(struct explained *x, struct error *err)
     assume_gpus(x);
     explain_measured(x); // without what is assumed
     explain_assume_size(x);
+    assume_script(x);
     assume_sequence(x);
     explain_assume_request(x);
     assume_batch(x);

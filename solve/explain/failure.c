@@ -53,6 +53,8 @@ void explain_assume_size(struct explained *x)
                     bytes);
             }
     }
+    if (!best && l->family)
+        best = l->family, why = "its size is not said: the smallest of its name";
     if (!best) return;
     x->asked.model = (struct cell){best, (int)strlen(best)};
     x->asked.layers = NOT_STATED; // alone they are no shape

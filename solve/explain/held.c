@@ -3,6 +3,7 @@
 // weights; what other processes hold; what is there before weights are shared (docs/FORMATS.md,
 // logs).
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "data/base/least.h"
@@ -30,6 +31,12 @@ void explain_assume_models(struct explained *x)
             x, "models", "4",
             "PPO: a critic is trained, too, a reference and a reward model are read, all "
             "as large and on each GPU");
+    if (x->log.has_engine)
+        explain_assume(x, "engine", x->log.engine_sleeps ? "sleeps" : "waits",
+                       x->log.engine_sleeps
+                           ? "it writes answers on the same GPUs: all weights over its tensor "
+                             "ranks, beside the trainer's share of them"
+                           : "it writes answers on the same GPUs, and keeps its share of the card");
     if (batch)
         explain_assume(x, "rollout_batch", arena_print(x->arena, "%lld", (long long)batch),
                        "logits of so many answers, as long as they may be, in a forward pass");
@@ -91,10 +98,26 @@ static int64_t rollout_bytes(struct explained *x, const struct run_row *row,
     return larger(held - memory_total(m), 0);
 }
 
+// An engine on the same GPU has all weights, over its own tensor ranks, beside the trainer's; one
+// that does not sleep keeps its share of the card while the model is trained.
+static int64_t engine_bytes(struct explained *x, const struct prediction *p)
+{
+    const struct log *l = &x->log;
+    int64_t ranks = told_count(l, TOLD_ENGINE_RANKS), total = memory_total(&p->memory);
+    if (!l->has_engine) return 0;
+    double weights = model_bytes(x, p) / (double)larger(ranks, 1),
+           share = told(l, TOLD_ENGINE_SHARE) ? strtod(l->told[TOLD_ENGINE_SHARE].text, NULL) : 0;
+    if (share > 1 || share < 0) share = 0;
+    int64_t begins = p->memory.weight_bytes + (int64_t)weights - total;
+    if (l->engine_sleeps) return larger(begins, 0);
+    return (int64_t)fmax(weights, share * (double)p->capacity_bytes);
+}
+
 void explain_hold(struct explained *x, const struct run_row *row, struct prediction *p)
 {
     if (!x->log.failure.out_of_memory || *p->reason) return;
-    int64_t more = others_bytes(x, row, p) + larger(step_bytes(x, p), rollout_bytes(x, row, p));
+    int64_t more = others_bytes(x, row, p) + larger(step_bytes(x, p), rollout_bytes(x, row, p)) +
+                   engine_bytes(x, p);
     p->device_bytes += more;
     p->limit_bytes = larger(p->limit_bytes - explain_others(x), 1);
     p->fits = p->device_bytes <= p->limit_bytes;

@@ -70,13 +70,23 @@ Lora_target: q_proj,v_proj
 END
 reads modules.md adapter_modules=q_proj,v_proj
 
-# ---- transformers' batch of 8, where all of a trainer's arguments are seen
-cat > code.md << 'END'
-CUDA out of memory: Qwen3-8B on one A100 80GB
-args = TrainingArguments(
-    output_dir=make("here"), bf16=True,
-)
-END
+echo 'OOM: I successfully loaded Qwen3-8B with LoRA on one A100' > adapters.md
+reads adapters.md adapters=1
+printf '# OOM\n\nQwen3-8B on one A100\n\nI am using QLoRA.\n' > narrow.md
+reads narrow.md adapters=1 weight_bits=4
+printf '# OOM\n\nQwen3-8B on one A100\n\nShould I be using QLoRA?\n' > asked.md
+reads asked.md adapters=-
+printf 'OOM: microsoft PHI-2 on an RTX 3070 Ti with 8Gb memory\n' > short.md
+reads short.md model=phi-2
+answers 0 "the card has 8.59 GB" explain short.md
+printf 'OOM: a 13B model on 24GB\n' > size.md
+answers 0 "the card has 25.4" explain size.md
+python3 -c 'print("OOM: Qwen3-8B, 8\u5361H100, 2\u5361\u5373\u53ef")' > zh.md
+echo 'swift rollout --data_parallel_size 2' >> zh.md
+echo 'NPROC_PER_NODE=6 swift rlhf' >> zh.md
+reads zh.md num_gpus=6 dp=-
+
+# ---- a family's smallest model; what a program that is run as it is does unless told
 assumes() { # FILE COLUMN VALUE
     "$plumbline" explain "$1" --json > out 2> err || complain "explain $1"
     python3 - "$2" "$3" << 'END' || complain "$1: $2 is not assumed to be $3"
@@ -85,6 +95,24 @@ found = {row["column"]: row["value"] for row in json.load(open("out"))["assumed"
 assert found.get(sys.argv[1], "-") == sys.argv[2], found
 END
 }
+printf 'OOM: LLaMA 3.1 on one RTX 4090\n' > family.md
+assumes family.md model llama-3.1-8b
+printf 'OOM: LLaMA 3.1 70B on one RTX 4090\n' > sized.md
+assumes sized.md model -
+echo 'OOM: Llama 2, llama-recipes/finetuning.py, one A100 --enable_fsdp --use_fp16' > own.md
+assumes own.md micro_batch 4
+assumes own.md seq 2048
+reads own.md zero=3 precision=fp16
+sed 's/$/ --batch_size_training 1/' own.md > told.md
+reads told.md micro_batch=1
+
+# ---- transformers' batch of 8, where all of a trainer's arguments are seen
+cat > code.md << 'END'
+CUDA out of memory: Qwen3-8B on one A100 80GB
+args = TrainingArguments(
+    output_dir=make("here"), bf16=True,
+)
+END
 assumes code.md micro_batch 8
 sed 's/bf16=True,/bf16=True, .../' code.md > cut.md
 assumes cut.md micro_batch 1
@@ -130,6 +158,35 @@ many, some, few, none = map(float, sys.argv[1:])
 logits = 1024 * 128256 * (2 + 4)
 assert abs((many - some) / (16 * logits) - 1) < 1e-6, many - some
 assert few == none < some, (few, none, some)
+END
+
+# ---- an engine that writes answers on the same GPUs
+cat > verl.md << 'END'
+torch.OutOfMemoryError: CUDA out of memory: veRL on 8 H100
+python3 -m verl.trainer.main_ppo actor_rollout_ref.model.path=Qwen/Qwen3-8B \
+ data.max_prompt_length=512 data.max_response_length=1536 \
+ actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu=2 critic.ppo_micro_batch_size_per_gpu=7 \
+ actor_rollout_ref.rollout.tensor_model_parallel_size=4 \
+ actor_rollout_ref.ref.fsdp_config.optimizer_offload=True trainer.n_gpus_per_node=8
+END
+reads verl.md tp=- zero=3 micro_batch=2 seq=2048 offload=- num_gpus=8
+assumes verl.md engine sleeps
+cat > alone.md << 'END'
+CUDA out of memory: Qwen3-8B on 8 V100 16GB with zero3 LoRA, zero3_init_flag: true
+--per_device_train_batch_size 1 --max_length 256 --gradient_checkpointing true
+END
+sed '2s/$/ --vllm_mode colocate --vllm_gpu_memory_utilization 0.25/' alone.md > awake.md
+sed '2s/$/ --vllm_tensor_parallel_size 8/' awake.md > shared.md
+sed '2s/$/ --sleep_level 1/' awake.md > asleep.md
+sed '2s/$/ --sleep_level 1/' shared.md > small.md
+python3 - "$(device alone.md)" "$(device awake.md)" "$(device shared.md)" "$(device asleep.md)" \
+    "$(device small.md)" << 'END' || complain "an engine beside the trainer"
+import sys
+alone, awake, shared, asleep, small = map(float, sys.argv[1:])
+weights = 2 * 8190735360
+assert abs((awake - alone) / weights - 1) < 1e-3, awake - alone # more than its share
+assert abs(shared - alone - 0.25 * 16.93e9) < 0.01e9, shared - alone
+assert small == alone < asleep < awake, (small, alone, asleep, awake)
 END
 
 # ---- weights that are all there before ZeRO 3 shares them

@@ -86,7 +86,7 @@ bool log_chinese_counts(struct log *l, const char *line)
         }
         char what = counted_at(&end, names && value == 1 && find_in_any_case(end, "RTX"));
         if ((what == 'm' || what == 'a') && !machines) machines = value, share = what == 'a';
-        else if (what == 'c') cards = value;
+        else if (what == 'c' && !begins(&end, "\xe5\x8d\xb3")) cards = value; // "would do"
         s = end;
     }
     if (!cards || cards > 65536) return false;

@@ -73,7 +73,9 @@ static void conclude_gpus(struct log *l)
     }
     int64_t replica = or_one(l, TOLD_TP) * or_one(l, TOLD_PP) * or_one(l, TOLD_CP);
     // "I have 9 V100", and a launch line that begins one process, or shows it some of them.
-    bool one = own->by == BY_SETTING && each == 1, shown = !strcmp(own->key, VISIBLE_DEVICES);
+    int64_t said = told_count(l, TOLD_NUM_GPUS);
+    bool one = own->by == BY_SETTING && each && (each == 1 || said % each),
+         shown = !strcmp(own->key, VISIBLE_DEVICES);
     if ((one || shown) && !told(l, TOLD_NODES) && l->told[TOLD_NUM_GPUS].by == BY_WORDS &&
         replica <= each && each < told_count(l, TOLD_NUM_GPUS) &&
         told_count(l, TOLD_NUM_GPUS) <= NODE_MOST)
@@ -281,6 +283,8 @@ static void conclude_absent(struct log *l)
 
 static void conclude_rest(struct log *l)
 {
+    if (!strcmp(l->told[TOLD_ZERO].key, VERL_SHARDS) && told(l, TOLD_TP)) // Megatron trains
+        l->told[TOLD_ZERO].by = BY_NONE;
     int64_t stages = told_count(l, TOLD_LAYERS_OF_STAGE) * or_one(l, TOLD_PP),
             layers = told_count(l, TOLD_LAYERS);
     if (stages && layers && layers % stages == 0 && layers / stages > 1)

@@ -11,6 +11,7 @@
 enum { LINE_MOST = 1 << 16 };
 #define OF_TOKENIZER "a tokenizer's line"
 #define OF_MODEL "a model that is named"
+#define VERL_SHARDS "veRL's FSDP unless told"
 #define OF_MACHINE "a cloud's machine of "
 #define VISIBLE_DEVICES "CUDA_VISIBLE_DEVICES"
 
@@ -128,6 +129,7 @@ void log_models(struct log *l, const char *line);
 void log_model_of_heading(struct log *l); // models.c: of the section of the run that is meant
 void log_date(struct log *l, const char *line);
 void log_words(struct log *l, const char *line);
+void log_besides(struct log *l, const char *line);
 void log_counts(struct log *l, const char *line); // cards.c
 // chinese.c: whether the line counts cards; whether it says that memory was lacking; GB of a card.
 bool log_chinese_counts(struct log *l, const char *line);

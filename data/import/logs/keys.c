@@ -266,6 +266,12 @@ static bool is_left_over(const struct log *l, const struct key_row *row, enum to
     return row->told == TOLD_ADAPTERS && whole && (row->how == COUNT || row->how == PRESENT);
 }
 
+static bool within(const char *key, size_t length, const char *part)
+{
+    const char *found = strstr(key, part);
+    return found && found + strlen(part) <= key + length;
+}
+
 bool log_setting(struct log *l, enum told_by by, const char *key, size_t key_length,
                  const char *value, size_t length)
 {
@@ -281,6 +287,15 @@ bool log_setting(struct log *l, enum told_by by, const char *key, size_t key_len
             key = sections[i].word, key_length = strlen(key);
             break;
         }
+    // Of veRL's overrides only the actor's are the trained model's.
+    if (within(key, key_length, ".rollout.")) {
+        static const char ranks[] = "tensor_model_parallel_size";
+        size_t own = sizeof ranks - 1;
+        if (key_length > own && !strncmp(key + key_length - own, ranks, own))
+            key = "vllm_tensor_parallel_size", key_length = strlen(key);
+        else if (!within(key, key_length, "gpu_memory_utilization")) return true;
+    }
+    if (within(key, key_length, "_ref.ref.") || !strncmp(key, "critic.", 7)) return true;
     if (!plain_key(name, key, key_length)) return false;
     const struct key_row *row = *place_of(l->reader->keys, name);
     if (!row || row->told == TOLD_COUNT) return false;

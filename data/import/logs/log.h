@@ -114,6 +114,8 @@ enum told {
     TOLD_MOST_POSITIONS,
     TOLD_SOURCE, // tokens of a prompt, of an answer: a sequence is both
     TOLD_TARGET,
+    TOLD_ENGINE_SHARE, // of the card, for an engine that writes answers; its tensor ranks
+    TOLD_ENGINE_RANKS,
     TOLD_ROLLOUT,     // sequences that a forward pass between updates takes at once
     TOLD_COMPRESSION, // of gradients, or of what ZeRO gathers
     TOLD_VERSION,
@@ -187,6 +189,12 @@ struct log_failure {
     int line;
 };
 
+// A program that is run as it is, and what it does unless told.
+struct log_script {
+    const char *word, *name;
+    int micro_batch, seq; // 0: it leaves them open
+};
+
 // Runs that rows of the text's tables give rates of.
 enum { RUNS_NAMED = 12 };
 struct log_runs {
@@ -222,19 +230,22 @@ struct log {
     int64_t retries;      // of the allocator, as reported last
     int64_t skipped;      // iterations without an update, of all lines
     double size_in_words; // parameters of a model that is not named: "20B"; 0: none
+    const char *family;   // the smallest model of one that is named without a size; NULL: none
     int64_t parameters;   // of the whole model, or of one rank
     int64_t rank_parameters;
-    double peak_flop;              // by which the program computes utilisation; 0: not stated
-    int64_t batch;                 // of the last iteration line; the series are of it alone
-    double block_s, block_samples; // MLPerf: training without evaluation
-    double average_s;              // of the last steps, stated as such
-    double total_flop, runtime_s;  // of the whole run, as transformers counts them; 0: not stated
-    bool has_tower;                // its model is of images or sound, too
-    bool has_pairs;                // DPO: each sample is two, and a reference model is there
-    bool has_critic;               // PPO: trained, too; with a reference and a reward model
-    bool has_init;                 // ZeRO 3 shares weights as they are made: it is stated
-    bool in_code;          // a trainer's arguments are quoted as code, from bracket to bracket
-    const char *optimizer; // as it is named; NULL: not stated
+    double peak_flop;               // by which the program computes utilisation; 0: not stated
+    int64_t batch;                  // of the last iteration line; the series are of it alone
+    double block_s, block_samples;  // MLPerf: training without evaluation
+    double average_s;               // of the last steps, stated as such
+    double total_flop, runtime_s;   // of the whole run, as transformers counts them; 0: not stated
+    bool has_tower;                 // its model is of images or sound, too
+    bool has_pairs;                 // DPO: each sample is two, and a reference model is there
+    bool has_engine, engine_sleeps; // on the same GPUs; sleeps: while the model is trained
+    bool has_critic;                // PPO: trained, too; with a reference and a reward model
+    bool has_init;                  // ZeRO 3 shares weights as they are made: it is stated
+    bool in_code; // a trainer's arguments are quoted as code, from bracket to bracket
+    const struct log_script *script; // whose own values hold unless told; NULL: not known
+    const char *optimizer;           // as it is named; NULL: not stated
     bool recomputes, says_recompute; // its program does unless told; never does unless told
     bool dumped;                     // the program printed all its arguments
     const char *arguments;           // these, "name ... value", one a line

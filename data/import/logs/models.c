@@ -408,13 +408,47 @@ void log_model_of_heading(struct log *l)
     l->reader->keyed_model = true;
 }
 
+// Families whose size is not said: their smallest model. LLaMA's and the recipe that is named for
+// it have 7B.
+static void read_family(struct log *l, const char *line)
+{
+    static const struct {
+        const char *bare, *least;
+    } families[] = {{"llama31", "llama-3.1-8b"},  {"llama32", "llama-3.2-1b"},
+                    {"llama33", "llama-3.3-70b"}, {"llama3", "llama-3.1-8b"},
+                    {"llama2", "llama-2-7b"},     {"alpacalora", "llama-2-7b"}};
+    struct bare bare;
+    for (const char *s = line; *s && !l->family; s++) {
+        if (!strchr("lLaA", *s) || !at_border(line, s)) continue;
+        read_bare(&bare, s);
+        for (size_t i = 0; i < ARRAY_LENGTH(families) && !l->family; i++) {
+            size_t length = strlen(families[i].bare);
+            if (!strncmp(bare.text, families[i].bare, length) &&
+                !isdigit((unsigned char)bare.text[length]))
+                l->family = families[i].least;
+        }
+    }
+}
+
+// "PHI-2": too short to be looked for without its sign.
+static bool find_short(const char *line, struct found_model *found)
+{
+    const char *s = find_in_any_case(line, "phi-2");
+    *found = (struct found_model){.shipped = "phi-2"};
+    return s && at_border(line, s) && !isalnum((unsigned char)s[5]);
+}
+
 void log_models(struct log *l, const char *line)
 {
     struct log_reader *r = l->reader;
     struct found_model found;
     bool keyed = !r->keyed_model && states_model(line);
     if (!told(l, TOLD_MODEL) && !told(l, TOLD_LAYERS) && l->lines < SIZED_LINES) read_size(l, line);
-    if ((!keyed && (told(l, TOLD_MODEL) || r->keyed_model)) || !find_model(l, line, &found)) return;
+    if ((!keyed && (told(l, TOLD_MODEL) || r->keyed_model)) ||
+        (!find_model(l, line, &found) && !find_short(line, &found))) {
+        if (!told(l, TOLD_MODEL) && !l->family && l->lines < SIZED_LINES) read_family(l, line);
+        return;
+    }
     if (keyed) forget_model(l), r->keyed_model = true;
     const char *images = find_in_any_case(line, "-vl");
     l->has_tower |= (images && !isalnum((unsigned char)images[3])) ||

@@ -99,6 +99,8 @@ const char *const told_names[] = {"num_gpus",
                                   "most_positions",
                                   "max_source_length",
                                   "max_target_length",
+                                  "engine_share",
+                                  "engine_ranks",
                                   "rollout_batch",
                                   "compression",
                                   "version"};

@@ -201,8 +201,27 @@ void log_take_prose(struct log *l)
         measure(l, (enum measured)i, 100, l->reader->prose[i].value);
 }
 
+// llama-cookbook at d5f39914 and 0e003351 (configs/training.py, datasets.py: 2048 at first, 4096
+// since 2024), lit-gpt at 966646a4 (finetune/lora.py), alpaca-lora at 8bb8579 (finetune.py).
+static void read_script(struct log *l, const char *line)
+{
+    static const struct log_script scripts[] = {{"llama-recipes", "llama-cookbook", 4, 2048},
+                                                {"llama_recipes", "llama-cookbook", 4, 2048},
+                                                {"llama-cookbook", "llama-cookbook", 4, 2048},
+                                                {"llama_finetuning.py", "llama-cookbook", 4, 2048},
+                                                {"lit-gpt", "lit-gpt", 4, 0},
+                                                {"lit_gpt", "lit-gpt", 4, 0},
+                                                {"litgpt", "lit-gpt", 4, 0},
+                                                {"lit-llama", "lit-llama", 4, 0},
+                                                {"alpaca-lora", "alpaca-lora", 4, 256}};
+    for (size_t i = 0; i < ARRAY_LENGTH(scripts) && !l->script; i++)
+        if (strstr(line, scripts[i].word)) l->script = &scripts[i];
+}
+
 void log_trainer(struct log *l, const char *line)
 {
+    if (!l->script) read_script(l, line);
+
     if (!read_bar(l, line)) read_json(l, line);
     read_summary(l, line);
     read_words(l, line);

@@ -167,7 +167,8 @@ static void read_zero(struct log *l, const char *line)
 {
     static const char *const offload[] = {"z2_offload", "z3_offload", "zero2_offload",
                                           "zero3_offload"};
-    for (size_t i = 0; i < ARRAY_LENGTH(offload); i++) // "ds_z3_offload_config.json"
+    bool tried = strstr(line, "\xe4\xb9\x9f\xe4\xb8\x80\xe6\xa0\xb7") != NULL; // "no different"
+    for (size_t i = 0; i < ARRAY_LENGTH(offload) && !tried; i++) // "ds_z3_offload_config.json"
         if (strstr(line, offload[i]))
             tell(l, TOLD_OFFLOAD, BY_WORDS, "offload, in a file's name", "1", 1);
     static const char *const fsdp[] = {"fsdp with", "enable fsdp", "with fsdp", "using fsdp",
@@ -236,15 +237,28 @@ static bool names_failure(const char *line)
            find_in_any_case(line, "OutOfMemory") || log_chinese_failure(line);
 }
 
-// "LoRA", "QLoRA" in a post's first lines.
+// Whether a line has the word, in any case, and not as a part of another one ("successfully").
+static bool has_word(const char *line, const char *word)
+{
+    for (const char *s = line; (s = find_in_any_case(s, word)); s++)
+        if (at_border(line, s) && !isalpha((unsigned char)s[strlen(word)])) return true;
+    return false;
+}
+
+// "LoRA", "QLoRA" in a post's first lines, or as what is used.
 static void read_adapters(struct log *l, const char *line)
 {
-    enum { NEAR_TITLE = 3 };
+    static const char *const uses[] = {"using lora", "using qlora", "use lora",
+                                       "use qlora",  "with lora",   "with qlora"};
+    enum { NEAR_TITLE = 3, NEAR = 8 };
     const char *lora = find_in_any_case(line, "lora");
-    bool narrow = lora && lora > line && (lora[-1] == 'Q' || lora[-1] == 'q');
-    if (!lora || l->lines > NEAR_TITLE || isalpha((unsigned char)lora[4]) ||
+    bool narrow = lora && lora > line && (lora[-1] == 'Q' || lora[-1] == 'q'),
+         near = l->lines <= NEAR_TITLE;
+    for (size_t i = 0; i < ARRAY_LENGTH(uses) && l->lines <= NEAR; i++)
+        near |= has_word(line, uses[i]) && !strchr(line, '?');
+    if (!lora || !near || isalpha((unsigned char)lora[4]) ||
         (!at_border(line, lora - narrow) && !isdigit((unsigned char)lora[-1 - narrow])) ||
-        find_in_any_case(line, "full"))
+        has_word(line, "full"))
         return;
     tell(l, TOLD_ADAPTERS, BY_WORDS, "LoRA, in words", "1", 1);
     if (narrow) tell(l, TOLD_WEIGHT_BITS, BY_WORDS, "QLoRA, in words", "4", 1);
@@ -331,24 +345,6 @@ static void read_context(struct log *l, const char *line)
         tell_count(l, TOLD_SEQ, BY_WORDS, "a context, in words", (int64_t)value);
 }
 
-// Preference pairs: a trainer's or a recipe's name, a stage, a title's word.
-static void read_pairs(struct log *l, const char *line)
-{
-    static const char *const words[] = {"DPOTrainer",     "DPOConfig",   "run_dpo",
-                                        "stage: dpo",     "--stage dpo", "rlhf_type dpo",
-                                        "rlhf_type: dpo", "/dpo/",       "rl: dpo"};
-    enum { NEAR_TITLE = 3 };
-    for (size_t i = 0; i < ARRAY_LENGTH(words); i++) l->has_pairs |= strstr(line, words[i]) != NULL;
-    for (const char *s = line; l->lines <= NEAR_TITLE && (s = strstr(s, "DPO")); s += 3)
-        l->has_pairs |= at_border(line, s) && !isalpha((unsigned char)s[3]);
-    // OpenRLHF's without Ray (15d31511, openrlhf/cli/train_ppo.py): all four models are on each
-    // GPU.
-    const char *ppo = strstr(line, "openrlhf.cli.train_ppo");
-    l->has_critic |= ppo && ppo[22] != '_';
-    l->has_init |= strstr(line, "zero3_init_flag: true") || strstr(line, "zero.Init") ||
-                   strstr(line, "zero.init");
-}
-
 // "24GB of VRAM", "192G per GPU", "each with 24 GB": of a card that nothing names; 0: none is so.
 static int card_gb_in_words(const char *line)
 {
@@ -358,12 +354,15 @@ static int card_gb_in_words(const char *line)
     bool card = false;
     double value;
     const char *after;
+    const char *on = find_in_any_case(line, "on "); // "13B on 24GB"
     for (size_t i = 0; i < ARRAY_LENGTH(of); i++) card |= find_in_any_case(line, of[i]) != NULL;
+    if (on && number_at(on + 3, &value, &after) && !strncasecmp(after, "gb", 2) && !card)
+        card = true, line = on + 3;
     for (const char *s = line; card && *s; s++) {
         if (!isdigit((unsigned char)*s) || !at_border(line, s)) continue;
         if (!number_at(s, &value, &after)) return 0;
         const char *unit = after + (*after == ' ');
-        bool gb = *unit == 'G' && !isalnum((unsigned char)unit[1 + (unit[1] == 'B')]);
+        bool gb = *unit == 'G' && !isalnum((unsigned char)unit[1 + ((unit[1] | 32) == 'b')]);
         if (gb && value >= 8 && value <= 400) return (int)value;
         s = after - 1;
     }
@@ -397,7 +396,6 @@ static void read_prose(struct log *l, const char *line)
                                                 {"radient accumulation:", TOLD_ACCUMULATION}};
     tell_counts(l, line, BY_WORDS, "in words", counts, ARRAY_LENGTH(counts));
     read_batch(l, line), read_thousands(l, line), read_context(l, line);
-    read_pairs(l, line);
     read_quoted(l, line);
     read_adapters(l, line);
     if (strstr(line, "HybridEP")) tell(l, TOLD_DISPATCHER, BY_WORDS, "HybridEP", "hybridep", 8);
@@ -464,6 +462,9 @@ bool log_is_of_others(const char *line)
     static const char *const advice[] = {"use ", "try ", "please ", "you can ", "you should "};
     static const char said[] = "comment: "; // who says it
     if (!strncmp(line, said, strlen(said))) line += strlen(said);
+    static const char *const servers[] = {"swift rollout", "vllm serve", "trl vllm-serve"};
+    for (size_t i = 0; i < ARRAY_LENGTH(servers); i++)
+        if (strstr(line, servers[i])) return true;
     const char *your = strstr(line, "your ");
     for (size_t i = 0; your && i < ARRAY_LENGTH(theirs); i++)
         if (!strncasecmp(your + 5, theirs[i], strlen(theirs[i]))) return true;
@@ -480,5 +481,6 @@ void log_words(struct log *l, const char *line)
     read_shell_degree(l, line);
     read_zero(l, line);
     log_counts(l, line);
+    log_besides(l, line);
     read_prose(l, line);
 }

@@ -1,0 +1,40 @@
+// What is on a GPU besides the model that is trained: a reference of preference pairs, PPO's other
+// models, an engine that writes answers.
+#include <string.h>
+
+#include "data/import/logs/internal.h"
+
+// An engine that writes answers on the GPUs that train: trl's and ms-swift's where they say so,
+// OpenRLHF's, veRL's always (ebd43d59, trainer/config: FSDP and recomputation unless told).
+static void read_engine(struct log *l, const char *line)
+{
+    static const char *const sleeps[] = {"sleep_level", "enable_sleep", "sleep_mode"};
+    bool verl = strstr(line, "actor_rollout_ref.") != NULL;
+    l->has_engine |= verl || strstr(line, "colocate_all_models") ||
+                     (strstr(line, "vllm_mode") && strstr(line, "colocate"));
+    l->engine_sleeps |= verl;
+    for (size_t i = 0; i < ARRAY_LENGTH(sleeps); i++)
+        l->engine_sleeps |= strstr(line, sleeps[i]) != NULL;
+    if (verl) l->recomputes = true;
+    if (strstr(line, "actor_rollout_ref.actor.") && !strstr(line, "megatron"))
+        tell(l, TOLD_ZERO, BY_WORDS, VERL_SHARDS, "3", 1);
+}
+
+// Preference pairs: a trainer's or a recipe's name, a stage, a title's word.
+void log_besides(struct log *l, const char *line)
+{
+    static const char *const words[] = {"DPOTrainer",     "DPOConfig",   "run_dpo",
+                                        "stage: dpo",     "--stage dpo", "rlhf_type dpo",
+                                        "rlhf_type: dpo", "/dpo/",       "rl: dpo"};
+    enum { NEAR_TITLE = 3 };
+    for (size_t i = 0; i < ARRAY_LENGTH(words); i++) l->has_pairs |= strstr(line, words[i]) != NULL;
+    for (const char *s = line; l->lines <= NEAR_TITLE && (s = strstr(s, "DPO")); s += 3)
+        l->has_pairs |= at_border(line, s) && !isalpha((unsigned char)s[3]);
+    // OpenRLHF's without Ray (15d31511, openrlhf/cli/train_ppo.py): all four models are on each
+    // GPU.
+    const char *ppo = strstr(line, "openrlhf.cli.train_ppo");
+    l->has_critic |= ppo && ppo[22] != '_';
+    l->has_init |= strstr(line, "zero3_init_flag: true") || strstr(line, "zero.Init") ||
+                   strstr(line, "zero.init");
+    read_engine(l, line);
+}
