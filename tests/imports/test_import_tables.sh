@@ -144,6 +144,18 @@ amd() {
 { amd ACCESS ENABLED ENABLED; amd WEIGHT 15 0; amd HOPS 1 0; amd "LINK TYPE" XGMI SELF
     amd "NUMA BW" 50000-200000 N/A; echo "Legend:"; echo " SELF = Current GPU"; } |
     node "2 200" --gpu mi250x --memory-bytes 64000000000
+{ amd "LINK TYPE" XGMI SELF; } | refuse "AMD's GPUs, but h100-80gb is NVIDIA's" --like h100-128x8
+matrix $quad | refuse "NVIDIA's GPUs, but mi300x is AMD's" --gpu mi300x \
+    --memory-bytes 64000000000
+# Markdown's bars and bold names; tables side by side; a list of GPUs; a table without NICs
+{ matrix $quad | sed '/^$/,$d; s/\t/ | /g; s/^ | /|  | /; s/^GPU\(.\)/| **GPU\1**/' | sed \
+    '1a| :--- | :---: | :---: | :---: | :---: |'; } | node "4 100 3:200 4:300" --like a100-16x8
+told 'assumed: the table has no NICs: those of --like'
+printf 'Weight between two GPUs    Link Type\n GPU0 GPU1   GPU0 GPU1\n' |
+    refuse 'tables side by side' --like mi300x-16x8
+printf 'GPU 0: NVIDIA A100 (UUID: GPU-1)\n  MIG 3g.20gb Device 0: (UUID: MIG-1)\n' >"$work/list"
+refuse 'a list of 1 GPUs (nvidia-smi -L)' --like a100-16x8 <"$work/list"
+"$plumbline" import topo "$work/list" >/dev/null 2>&1 && wrong "a list of GPUs is printed"
 { amd "LINK TYPE" UNKNOWN SELF; } | refuse 'expected XGMI or PCIE' --like mi300x-16x8
 printf 'nothing\n' | refuse 'found no header GPU0' --like mi300x-16x8
 

@@ -141,7 +141,7 @@ rings "2:50 3:15.7538"
 mesh 0,0,4,0 0,0,0,4 4,0,0,0 0,4,0,0 | node "4 15.7538" $like
 rings "2/1:15.7538 2/2:100"
 mesh 0,1,1,1 1,0,1,1 1,1,0,1 1,1,1,0 | sed "s/sm='70'/sm='304' gcn='gfx942'/; s/nvlink/xgmi/" |
-    sed "s/0x030200' \/>/0x120000'\/>/" | node "4 64" $like
+    sed "s/0x030200' \/>/0x120000'\/>/" | node "4 64" --like mi300x-16x8
 rings "3:128 4:192"
 grep -q 'rings of 2 GPUs 64 GB/s, of 4 GPUs 192 GB/s' "$work/err" || wrong "rings are not said"
 # POWER: links to the CPU join no GPUs
@@ -174,7 +174,23 @@ mesh 0,2 2,0 | node "2 7" $like --intra-bytes-per-s 7e9
 mesh 0 | node "1 15.7538" $like
 mesh 0,2 2,0 | refuse 'give --like CLUSTER' nccl-topology
 mesh 0,2 2,0 | sed "s/sm='70'/sm='9' gcn='gfx000'/; s/nvlink/xgmi/" |
-    refuse 'give --link-bytes-per-s' nccl-topology $like
+    refuse 'give --link-bytes-per-s' nccl-topology --like mi300x-16x8
+mesh 0,2 2,0 | sed "s/sm='70'/sm='304' gcn='gfx942'/; s/nvlink/xgmi/" |
+    refuse "AMD's GPUs, but h100-80gb is NVIDIA's" nccl-topology $like
+mesh 0,2 2,0 | refuse "NVIDIA's GPUs, but mi300x-192gb is AMD's" nccl-topology --like mi300x-16x8
+mesh 0,2 2,0 | refuse 'capability 7.0 are described as h100-80gb, which has 9.0' nccl-topology \
+    $like --strict
+# two ports of a device share its lanes, 15.75 GB/s; alone, one has all of its own
+port() { echo "<net name='mlx5_$1' dev='$1' speed='100000' port='1'/>"; }
+ports() {
+    mesh 0,2 2,0 | sed 's#</system>##; s#</cpu>##'
+    echo "<pci busid='1' class='0x020700' link_speed='8.0 GT/s PCIe' link_width='16'><nic>" \
+        "$@" "</nic></pci></cpu></system>"
+}
+ports "$(port 0)" "$(port 1)" | node "2 50 2xinfinibandx63.0154" --like v100-16gb-16x8
+grep -q 'mlx5_1 of 100 Gb/s gets 63.0154: its device has 15.7538 GB/s' "$work/err" ||
+    wrong "shared lanes: $(cat "$work/err")"
+ports "$(port 0)" | node "2 50 1xinfinibandx100" --like v100-16gb-16x8
 mesh 0,0 0,0 | sed "s/link_speed='[^']*'/link_speed=''/" |
     refuse 'bandwidth between two GPUs is unknown' nccl-topology $like
 mesh 0,2 2,0 | sed "s/count='2'/count='two'/" |

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <string.h>
+#include <strings.h>
 
 #include "data/import/nodes/rings.h"
 
@@ -235,4 +236,39 @@ const char *mesh_text(const struct node_group *g, const struct mesh *m, struct a
                            rate * 1e-9, best_text(m, gpus, rate, arena));
     }
     return text;
+}
+
+static const struct gpu_links known[] = {
+    {"p100", 60, 4, ""},    {"v100", 70, 6, ""},    {"a100", 80, 12, ""},    {"a800", 80, 8, ""},
+    {"a30", 80, 4, ""},     {"a40", 86, 4, ""},     {"a6000", 86, 4, ""},    {"rtx3090", 86, 4, ""},
+    {"h100", 90, 18, ""},   {"h200", 90, 18, ""},   {"h800", 90, 8, ""},     {"h20", 90, 18, ""},
+    {"gh", 90, 18, ""},     {"b200", 100, 18, ""},  {"b300", 100, 18, ""},   {"gb200", 100, 18, ""},
+    {"gb300", 100, 18, ""}, {"t4", 75, 0, ""},      {"l4", 89, 0, ""},       {"l20", 89, 0, ""},
+    {"l40", 89, 0, ""},     {"rtx4090", 89, 0, ""}, {"rtx5090", 120, 0, ""}, {"mi50", 0, 2, "906"},
+    {"mi60", 0, 2, "906"},  {"mi100", 0, 3, "908"}, {"mi210", 0, 3, "90a"},  {"mi250", 0, 8, "90a"},
+    {"mi300", 0, 7, "942"}, {"mi325", 0, 7, "942"}, {"mi350", 0, 7, "950"},  {"mi355", 0, 7, "950"},
+};
+
+const struct gpu_links *mesh_links_of(const char *gpu)
+{
+    const struct gpu_links *found = NULL;
+    for (size_t i = 0; i < ARRAY_LENGTH(known) && gpu; i++)
+        if (!strncasecmp(gpu, known[i].name, strlen(known[i].name))) found = &known[i];
+    return found;
+}
+
+enum status mesh_check_gpu(const char *gpu, bool amd, int capability, struct said *said,
+                           const char *path, struct error *err)
+{
+    const struct gpu_links *of = mesh_links_of(gpu);
+    if (!of) return OK;
+    if (amd == (of->capability > 0))
+        return fail(err, BAD_INPUT, "%s: these are %s's GPUs, but %.60s is %s's: --like, --gpu",
+                    path, amd ? "AMD" : "NVIDIA", gpu, amd ? "NVIDIA" : "AMD");
+    // 100 and 103 have the same links
+    if (!amd && capability > 0 && capability != of->capability && capability / 10 != 10)
+        said_assume(said, "GPUs of capability %d.%d are described as %s, which has %d.%d",
+                    capability / 10, capability % 10, gpu, of->capability / 10,
+                    of->capability % 10);
+    return OK;
 }

@@ -2,6 +2,7 @@
 // 2). Bandwidths are nominal, in bytes/s and one direction.
 #pragma once
 
+#include "data/import/said.h"
 #include "data/places/cluster.h"
 
 // GPUs are in the order of ranks.
@@ -23,6 +24,18 @@ double mesh_joined(const struct mesh *m, int a, int b);
 // "rings of 2 GPUs 25 GB/s (best 50: GPUs 0 3), of 4 100, of 8 150"; NULL: there are none.
 // Of a node through switches that add up: "all-reduces in switches of 8 GPUs 476 GB/s".
 const char *mesh_text(const struct node_group *g, const struct mesh *m, struct arena *arena);
+
+// What a GPU's name in costs says of its links: it begins so. NULL: not known.
+struct gpu_links {
+    const char *name;
+    int capability, links; // capability 0: AMD's, by architecture; links: how many a GPU has
+    const char *architecture;
+};
+const struct gpu_links *mesh_links_of(const char *gpu);
+// Whether a file's GPUs may be described as this one. BAD_INPUT: it is another maker's. Another
+// capability than the file's (times 10; 0: it states none) is assumed to be meant.
+enum status mesh_check_gpu(const char *gpu, bool amd, int capability, struct said *said,
+                           const char *path, struct error *err);
 
 // One NVLink, by the compute capability times 10: versions 1 to 5; 0: not known.
 double mesh_nvlink_rate(int capability);

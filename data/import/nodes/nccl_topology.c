@@ -32,8 +32,8 @@ struct nvlink {
     enum end end;
 };
 struct net {
-    const char *name;
-    double bytes_per_s;
+    const char *name, *bus; // bus: of its device
+    double bytes_per_s, pci_bytes_per_s;
     enum nic_kind kind;
 };
 
@@ -127,8 +127,6 @@ static enum status take_link(struct node *n, const struct xml *x, struct error *
     return OK;
 }
 
-static bool is_net(const struct net *net, const char *name) { return !strcmp(net->name, name); }
-
 static enum status take_net(struct node *n, const struct xml *x, const struct place *p,
                             struct error *err)
 {
@@ -139,10 +137,12 @@ static enum status take_net(struct node *n, const struct xml *x, const struct pl
     if (!word_is_number(speed, &megabits) || !(megabits > 0 && megabits < 1e9))
         return xml_refuse(x, err, "<net>: speed: expected Mb/s above 0, found \"%.20s\"", speed);
     for (int i = 0; i < n->net_count; i++)
-        if (is_net(&n->nets[i], name)) return OK; // some files list its channels one by one
+        if (!strcmp(n->nets[i].name, name)) return OK; // some files list its channels one by one
     if (n->net_count == NETS_MOST) return xml_refuse(x, err, "more than %d <net>", NETS_MOST);
     GROW(n->arena, n->nets, n->net_count, n->net_room, 16);
     n->nets[n->net_count++] = (struct net){.name = name,
+                                           .bus = p->pci_count ? p->pci[p->pci_count - 1].bus : "",
+                                           .pci_bytes_per_s = path_bytes_per_s(p),
                                            .bytes_per_s = megabits * 1e6 / 8,
                                            .kind = !strncmp(class, "0x0207", 6) ? NIC_INFINIBAND
                                                    : whole(xml_attribute(x, "gdr")) == 1
@@ -317,6 +317,22 @@ struct request {
     double memory_gb, intra_bytes_per_s, link_bytes_per_s, latency_us;
 };
 
+// Ports of one device have no more together than its way to the processor.
+static void share_lanes(struct node *n)
+{
+    const struct net *stated = TAKE_COPY(n->arena, n->nets, n->net_count);
+    for (int i = 0; i < n->net_count; i++) {
+        double all = 0, most = stated[i].pci_bytes_per_s;
+        for (int k = 0; k < n->net_count; k++)
+            all += strcmp(stated[k].bus, stated[i].bus) ? 0 : stated[k].bytes_per_s;
+        if (!*stated[i].bus || !(most > 0) || all <= most) continue;
+        n->nets[i].bytes_per_s *= most / all;
+        fprintf(stderr, "%s: %s of %g Gb/s gets %g: its device has %g GB/s of PCIe\n", n->path,
+                stated[i].name, stated[i].bytes_per_s * 8e-9, n->nets[i].bytes_per_s * 8e-9,
+                most * 1e-9);
+    }
+}
+
 // The fastest of each kind: slower ones usually serve storage and management.
 static void put_nics(struct node_group *g, const struct node *n, const struct node_group *from,
                      int hosts, struct arena *arena)
@@ -406,6 +422,7 @@ static enum status put_links(struct node_group *g, struct node *n, const struct 
                     "%s: the bandwidth between two GPUs is unknown (%s): give --link-bytes-per-s "
                     "or --intra-bytes-per-s",
                     n->path, why);
+    share_lanes(n);
     put_nics(g, n, g, *hosts, n->arena);
     tell_group(g, n, &m, why, stated, n->arena);
     if (*hosts < n->host_count)
@@ -417,16 +434,18 @@ static enum status put_links(struct node_group *g, struct node *n, const struct 
 static enum status make_group(struct node_group *g, struct node *n, const struct request *r,
                               struct reading *reading, struct error *err)
 {
-    struct arena *arena = n->arena;
-    struct cluster like = {.groups = TAKE(arena, 1, struct node_group)};
+    struct cluster like = {.groups = TAKE(n->arena, 1, struct node_group)};
     int hosts;
-    if (r->like) TRY(import_like(&like, r->like, arena, err));
+    if (r->like) TRY(import_like(&like, r->like, n->arena, err));
     *g = like.groups[0];
     g->nodes = (int)r->nodes;
     if (r->gpu) g->gpu = r->gpu;
     if (r->memory_gb > 0) g->memory_bytes = (int64_t)(r->memory_gb * 1e9);
     if (r->latency_us >= 0) g->intra.latency_s = r->latency_us * 1e-6;
     if (!n->gpu_count) return take_list(g, n, r, reading, err);
+    TRY(mesh_check_gpu(g->gpu, *n->gpus[0].architecture, n->gpus[0].generation, &reading->said,
+                       n->path, err));
+    if (reading->strict && reading->said.assumed) return OK; // refused in one line
     if (!g->gpu || !g->memory_bytes)
         return fail(err, BAD_INPUT,
                     "%s: NCCL's topology does not state the GPU's name and memory: give --like "

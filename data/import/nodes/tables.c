@@ -60,7 +60,10 @@ static enum status take_names(struct topology *t, const struct text_lines *lines
         if (!strcmp(name, "CPU") || !strcmp(name, "NUMA")) break;
         for (int k = 0; k < t->count; k++)
             if (!strcmp(t->names[k], name))
-                return text_refuse(lines, err, "%.40s appears twice", name);
+                return text_refuse(lines, err,
+                                   "%.40s appears twice: tables side by side are to be given one "
+                                   "below the other",
+                                   name);
         if (t->count == ENTITIES_MAX)
             return text_refuse(lines, err, "expected at most %d GPUs and NICs, found more",
                                ENTITIES_MAX);
@@ -208,9 +211,12 @@ static enum status read_links(struct topology *t, const struct text_lines *lines
                 t->gpu_name = arena_print(t->arena, "%.*s", (int)(end - name), name);
             }
             t->gpu_count++;
-        } else if (t->gpu_count && i + 3 < lines->word_count &&
-                   word_is_number(lines->words[i + 2], &rate) &&
-                   !strcmp(lines->words[i + 3], "GB/s") && rate > 0 && rate < 1e4) {
+        } else if (t->gpu_count) {
+            t->links_listed = true; // active or not
+        }
+        if (link && t->gpu_count && i + 3 < lines->word_count &&
+            word_is_number(lines->words[i + 2], &rate) && !strcmp(lines->words[i + 3], "GB/s") &&
+            rate > 0 && rate < 1e4) {
             t->links[t->gpu_count - 1]++;
             t->all[t->gpu_count - 1] += rate * 1e9;
         }
@@ -340,6 +346,14 @@ static enum status end_amd(struct amd *a, struct error *err)
 
 // ---- whichever it is
 
+// Markdown's line below a table's header, ":---: ---".
+static bool is_rule(const struct text_lines *lines)
+{
+    int i = 0;
+    while (i < lines->word_count && strspn(lines->words[i], ":-") == strlen(lines->words[i])) i++;
+    return i == lines->word_count;
+}
+
 static enum status read_matrix(struct topology *t, struct text_lines *lines, struct error *err)
 {
     struct amd a = {.t = t, .row = -1};
@@ -347,7 +361,7 @@ static enum status read_matrix(struct topology *t, struct text_lines *lines, str
     for (;;) {
         TRY(text_next(lines, &more, err));
         if (!more || (has_gpus(t) && t->cells == t->count)) break;
-        if (!lines->word_count) continue;
+        if (!lines->word_count || is_rule(lines)) continue;
         if (has_gpus(t) && !reads_on(t, lines)) break;
         enum section section = section_of(lines);
         if (a.section != SECTION_NONE || section != SECTION_NONE) {
@@ -368,8 +382,15 @@ enum status topology_read(struct topology *t, const char *text, size_t size, str
 {
     struct text_lines *lines = TAKE(t->arena, 1, struct text_lines);
     if (lstopo_is(text, size)) return lstopo_read(t, text, size, err);
-    text_open(lines, t->path, text, size, t->arena);
+    char *bare = text_without_bars(text, size, t->arena);
+    for (char *bold = bare; (bold = strstr(bold, "**"));) memset(bold, ' ', 2);
+    text_open(lines, t->path, bare, size, t->arena);
     TRY(read_matrix(t, lines, err));
+    if (t->links && !t->count && !t->links_listed)
+        return fail(err, BAD_INPUT,
+                    "%s: a list of %d GPUs (nvidia-smi -L), without what joins them: give "
+                    "nvidia-smi topo -m",
+                    t->path, t->gpu_count);
     if (t->links && !t->count) {
         t->form = FORM_LINKS;
         return OK;

@@ -34,6 +34,7 @@ struct topology {
     double *rates;        // [count * count] bytes/s that AMD's table states for a pair; 0: none
     int *links;           // [count] of FORM_LINKS: active links of each GPU
     double *all;          // [count] and the sum of their bytes/s
+    bool links_listed;    // FORM_LINKS: active or not
     bool links_unsaid;    // the file would not say of links between GPUs
     const char *gpu_name; // as printed; NULL: it is not
     int row_count, cells; // number of rows read so far, and of cells of the last one

@@ -114,33 +114,9 @@ struct numbers {
     int nic_kind;
 };
 
-// The GPU's name begins so, or "nvidia " and so: what one link has, and how many a GPU has.
-static const struct gpu_links {
-    const char *name;
-    int capability, links; // capability 0: AMD's, by architecture
-    const char *architecture;
-} known[] = {
-    {"p100", 60, 4, ""},    {"v100", 70, 6, ""},    {"a100", 80, 12, ""},    {"a800", 80, 8, ""},
-    {"a30", 80, 4, ""},     {"a40", 86, 4, ""},     {"a6000", 86, 4, ""},    {"rtx3090", 86, 4, ""},
-    {"h100", 90, 18, ""},   {"h200", 90, 18, ""},   {"h800", 90, 8, ""},     {"h20", 90, 18, ""},
-    {"gh", 90, 18, ""},     {"b200", 100, 18, ""},  {"b300", 100, 18, ""},   {"gb200", 100, 18, ""},
-    {"gb300", 100, 18, ""}, {"t4", 75, 0, ""},      {"l4", 89, 0, ""},       {"l20", 89, 0, ""},
-    {"l40", 89, 0, ""},     {"rtx4090", 89, 0, ""}, {"rtx5090", 120, 0, ""}, {"mi50", 0, 2, "906"},
-    {"mi60", 0, 2, "906"},  {"mi100", 0, 3, "908"}, {"mi210", 0, 3, "90a"},  {"mi250", 0, 8, "90a"},
-    {"mi300", 0, 7, "942"}, {"mi325", 0, 7, "942"}, {"mi350", 0, 7, "950"},  {"mi355", 0, 7, "950"},
-};
-
-static const struct gpu_links *links_of(const char *gpu)
-{
-    const struct gpu_links *found = NULL;
-    for (size_t i = 0; i < ARRAY_LENGTH(known) && gpu; i++)
-        if (!strncasecmp(gpu, known[i].name, strlen(known[i].name))) found = &known[i];
-    return found;
-}
-
 static double rate_of_link(const struct numbers *n, const char *gpu)
 {
-    const struct gpu_links *of = links_of(gpu);
+    const struct gpu_links *of = mesh_links_of(gpu);
     if (n->link_bytes_per_s > 0) return n->link_bytes_per_s;
     if (!of) return 0;
     return of->capability ? mesh_nvlink_rate(of->capability) : mesh_xgmi_rate(of->architecture);
@@ -149,7 +125,7 @@ static double rate_of_link(const struct numbers *n, const char *gpu)
 // PCIe 3, 4 or 5 with 16 lanes and 128 bits in 130, as GPUs of the kind have it; 0: not known.
 static double bus_rate(const struct topology *t, const struct numbers *n, const char *gpu)
 {
-    const struct gpu_links *of = links_of(gpu);
+    const struct gpu_links *of = mesh_links_of(gpu);
     if (n->pcie_bytes_per_s > 0) return n->pcie_bytes_per_s;
     if (!of || t->form == FORM_PEERS) return 0;
     bool fifth = of->capability >= 90 || !strncmp(of->architecture, "94", 2) ||
@@ -174,7 +150,7 @@ static int island_of(const struct topology *t, int gpu, int most)
 static struct mesh make_mesh(const struct topology *t, const struct numbers *n, const char *gpu)
 {
     struct mesh m = mesh_open(t->gpu_count, t->arena);
-    const struct gpu_links *links = links_of(gpu);
+    const struct gpu_links *links = mesh_links_of(gpu);
     double one = rate_of_link(n, gpu);
     int *of = TAKE(t->arena, t->count, int), gpus = 0;
     m.capability = links ? links->capability : 0;
@@ -223,7 +199,7 @@ static enum status put_intra(struct node_group *g, struct reading *r, const stru
                     "NVML): give nvidia-smi topo -m, or --intra-bytes-per-s",
                     t->path);
     const struct gpu_links *of =
-        links_of(t->gpu_name && !strncmp(t->gpu_name, "Tesla ", 6) ? t->gpu_name + 6 : g->gpu);
+        mesh_links_of(t->gpu_name && !strncmp(t->gpu_name, "Tesla ", 6) ? t->gpu_name + 6 : g->gpu);
     if (t->form == FORM_LINKS && t->gpu_count > 2 && of && of->capability && of->capability < 80)
         return fail(err, BAD_INPUT,
                     "%s: nvlink -s does not say where links lead, and GPUs of this kind are joined "
@@ -252,6 +228,9 @@ static enum status put_nics(struct node_group *g, struct reading *r, const struc
     if (t->cut && n->nics < 0)
         said_assume(&r->said, "columns of NICs are cut off: %s (--nics)",
                     n->like ? "NICs as --like has them" : "there is none");
+    bool none = t->form == FORM_MATRIX && !t->cut && t->count == t->gpu_count;
+    if (none && n->nics < 0 && !(n->nic_bytes_per_s > 0) && g->nic_count)
+        said_assume(&r->said, "the table has no NICs: those of --like (--nics)");
     int64_t nics = n->nics >= 0 ? n->nics : t->form == FORM_MATRIX ? nics_near(t) : 0;
     if (!(n->nic_bytes_per_s > 0)) {
         if (!n->like || !g->nic_count || t->form != FORM_MATRIX || !nics) return OK;
@@ -267,6 +246,16 @@ static enum status put_nics(struct node_group *g, struct reading *r, const struc
     *g->nics =
         (struct nic){(enum nic_kind)n->nic_kind, (int)nics, {n->nic_bytes_per_s, n->nic_latency_s}};
     return OK;
+}
+
+// Links of one maker's GPUs, described as another's.
+static enum status check_maker(const struct topology *t, const char *gpu, struct said *said,
+                               struct error *err)
+{
+    bool amd = t->form == FORM_AMD, nvidia = t->form == FORM_LINKS;
+    for (int i = 0; i < t->count * t->count && t->form == FORM_MATRIX; i++)
+        nvidia = nvidia || t->paths[i] > PATH_LINKS;
+    return amd || nvidia ? mesh_check_gpu(gpu, amd, 0, said, t->path, err) : OK;
 }
 
 static enum status make_cluster(struct reading *r, const struct topology *t,
@@ -285,6 +274,7 @@ static enum status make_cluster(struct reading *r, const struct topology *t,
                     "clusters), or --gpu and --memory-bytes",
                     t->path);
     g->name = r->name, g->nodes = (int)n->nodes, g->gpus_per_node = t->gpu_count;
+    TRY(check_maker(t, g->gpu, &r->said, err));
     TRY(put_intra(g, r, t, n, err));
     TRY(put_nics(g, r, t, n, err));
     if (n->nodes > 1 && !g->nic_count)
@@ -302,7 +292,8 @@ static void tell_cluster(const struct topology *t, const struct numbers *n)
                 "%s: GPUs are joined by several kinds of path; --intra-bytes-per-s is one link for "
                 "all of them: give the slowest's, or let --link-bytes-per-s say what links have\n",
                 t->path);
-    if (t->form == FORM_MATRIX && !t->cut && (n->nic_bytes_per_s > 0 || n->like))
+    if (t->form == FORM_MATRIX && !t->cut && t->count > t->gpu_count &&
+        (n->nic_bytes_per_s > 0 || n->like))
         fprintf(stderr, "%s: %lld of %d NICs counted%s\n", t->path,
                 (long long)(n->nics < 0 ? nics_near(t) : n->nics), t->count - t->gpu_count,
                 n->nics < 0 ? ": those nearest to a GPU; change with --nics" : "");
