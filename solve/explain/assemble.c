@@ -153,11 +153,10 @@ static void assume_recipe(struct explained *x)
     static const struct {
         const char *model;
         int64_t micro_batch, seq, tp;
-    } recipes[] = {{"llama-3.1-8b", 1, 8192, 1},
-                   {"llama-3.1-70b", 8, 8192, 8},
-                   {"llama-3.1-405b", 2, 8192, 8},
-                   {"deepseek-v2-lite", 4, 4096, 1},
-                   {"deepseek-v3", 4, 4096, 1}};
+    } recipes[] = {
+        {"llama-3.1-8b", 1, 8192, 1},   {"llama-3.1-70b", 8, 8192, 8},
+        {"llama-3.1-405b", 2, 8192, 8}, {"deepseek-v2-lite", 4, 4096, 1},
+        {"deepseek-v3", 4, 4096, 1},    {"qwen3-32b", 2, 4096, 1}}; // v0.2's qwen3_32b.toml
     const char *why = "torchtitan's configuration of this model";
     bool own = x->log.format == LOG_TORCHTITAN, clocked = tokens_by_clock(x) > 0;
     for (size_t i = 0; own && i < ARRAY_LENGTH(recipes); i++) assume_model(x, recipes[i].model);
@@ -205,6 +204,10 @@ static void assume_batch(struct explained *x)
     if (x->log.in_code && x->log.failure.out_of_memory)
         assume_count(x, &r->micro_batch, "micro_batch", 8,
                      "not among the trainer's arguments: transformers' default");
+    if (is_trainer(x) && x->log.format != LOG_UNKNOWN && !steps && replica == 1 && data > 0 &&
+        r->global_batch % data == 0 && r->global_batch > 0)
+        assume_count(x, &r->micro_batch, "micro_batch", r->global_batch / data,
+                     "the batch over replicas: the trainer's default accumulates nothing");
     assume_count(x, &r->micro_batch, "micro_batch", 1, "not in the log");
     assume_count(x, &r->global_batch, "global_batch",
                  r->micro_batch * data *

@@ -67,7 +67,8 @@ static void count_flop(struct certificate *c, const struct model *m, int64_t seq
         add_count(c, "formula of arXiv 2104.04473 with recomputation",
                   96 * layers * h * h * (1 + own + head / 16));
     add_count(c, "6 x parameters", 6 * (double)model_size_of(m).active);
-    if (s->kv_rank) // torchtitan counts latent attention as if its heads were as wide as others'
+    // torchtitan counts attention as if its heads were the model's width over their number.
+    if (s->kv_rank || s->head_width * s->heads != s->hidden)
         add_count(c, "attention of the model's width",
                   3 * products / tokens + 12 * layers * h * tokens);
 }
@@ -150,7 +151,8 @@ int64_t certify_sequence(const struct explained *x, const struct model *m, doubl
 {
     struct model whole = without_windows(m, x->arena);
     double share = counts_causal(x) ? 0.5 : 1;
-    bool latent = m->shape.kv_rank > 0;
+    const struct shape *s = &m->shape;
+    bool latent = s->kv_rank > 0 || s->head_width * s->heads != s->hidden;
     if (latent && x->log.format == LOG_TORCHTITAN) share = 0;
     int64_t found = sequence_by(&whole, share, flop_per_token, flop_per_sequence);
     return !found && latent ? sequence_by(&whole, 0, flop_per_token, flop_per_sequence) : found;

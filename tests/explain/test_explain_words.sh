@@ -204,4 +204,61 @@ grep -q '"adapter_modules": \["query", "value"\]' attention/model.json ||
     complain "no adapters on a mixture's attention"
 answers 0 "adapter_modules attention: adapters on a mixture's experts are not priced" \
     explain experts.md
+# ---- degrees, batches and sharded replicas in words, a list's items before prose
+printf '%s\n' '# Llama-3.1-70B: our PP2 runs against torchtitan on 64 H100 80GB' \
+    '- FSDP32, TP2, PP1' '- BF16, MBS2, GBS64' 'step time: 5.0 s' > items.md
+reads items.md dp=32 tp=2 pp=1 micro_batch=2 global_batch=64 zero=3 precision=bf16
+printf '%s\n' '4 nodes, MBS 4, GBS 128, Llama-3.1-8B with fp8 precision' 'Iteration time ~1.5 s' \
+    'FSDP2 shards, EP is off, and BF16 and FP8 precision are supported' \
+    'elsewhere at GBS/MBS 1024/2' > apart.md
+reads apart.md micro_batch=4 global_batch=128 precision=fp8 iteration_s=1.5 dp=-
+printf '%s\n' 'TorchTitan, Llama-3.1-8B, H100 80GB' \
+    'FSDP=16, local batch size=2, full AC, torch.compile is enabled: TPS ~7,000' > sharded.md
+reads sharded.md num_gpus=16 dp=16 micro_batch=2 recompute=full compiled=1
+answers 0 "run       torchtitan" explain sharded.md
+printf '%s\n' 'Llama-2-13b on 3 nodes × 4 A100 80GB, without full AC' 'step time: 5.0 s' > times.md
+reads times.md num_gpus=12 gpus_per_node=4 recompute=-
+# ---- tables without bars around them, of a row's own model and machine
+cat > rows.md << 'END'
+# Llama 2 in our trainer, measured beside an 8x H100 node
+Model size | Hardware | Batch size | Activation checkpointing | Post-warmup step time
+-- | -- | -- | -- | --
+13B | 4x GH200 | 2 | selective op | 0.75 s
+70B | 16x A100 | 1 | full | 750 ms
+END
+"$plumbline" explain rows.md --run 70B --json > out 2> err || complain "rows.md --run 70B"
+python3 - << 'END' || complain "a row without bars was not read"
+import json
+answer = json.load(open("out"))
+said = {key: told["value"] for key, told in answer["stated"].items()}
+found = [said.get(key) for key in ("model", "gpu", "num_gpus", "micro_batch", "recompute")]
+assert found == ["llama-2-70b", "a100", "16", "1", "full"], found
+assert abs(answer["measured"]["iteration_s"] - 0.75) < 1e-9, answer["measured"]
+END
+cat > shape.md << 'END'
+I am now getting 640.5ms per iteration for single GPU, V100 32GB, GPT-2:
+Config | Hidden size | Attention heads | Number of layers
+-- | -- | -- | --
+1 | 1920 | 20 | 24
+END
+reads shape.md hidden=1920 heads=20 layers=24 num_gpus=1 iteration_s=0.6405
+printf 'Llama-3.1-8B on 8 H100 takes 3.5 s per iteration (proven)\n' > plan.md
+answers 2 "expected a training log" explain plan.md
+# ---- a class is no model, a terminal's code no card, a compact notebook one process
+printf '%s\n' 'hf_id: someone/Sunbeam-16B-A3B' 'architecture: DeepseekV3ForCausalLM, 8 H100' \
+    'step time: 2.0 s' > class.md
+reads class.md model=- gpu=h100
+cat > compact.ipynb << END
+{"cells":[{"cell_type":"code","source":["SFTTrainer(model=\"Qwen/Qwen2.5-7B\")\n"],"outputs":[{
+      "\u001b[2K \u001b[32m40.8/40.8 MB\u001b[0m\n",
+"data":{"text/plain":["TrainOutput(global_step=75, metrics={'train_runtime': 30.0, \
+'train_samples_per_second': 20.0, 'train_steps_per_second': 2.5})"]}}]}]}
+END
+reads compact.ipynb num_gpus=1 global_batch=8 gpu=-
+answers 0 "micro_batch 8: the batch over replicas" explain compact.ipynb
+# ---- a line without its number is not the first one
+printf '%s\n' 'Llama-3.1-8B on 8 H100 80GB, MBS 1, GBS 64' \
+    'reduced_train_loss: 0.2 | train_step_timing in s: 3.5 | consumed_samples: 3200' > quoted.md
+answers 0 "" explain quoted.md
+grep -q "warm-up" out && complain "a quoted line was taken for the first one"
 ended

@@ -49,7 +49,11 @@ static bool is_of_node(struct log *l, const char *line, const char *number)
 {
     const char *s = number;
     double nodes;
-    while (s > line && strchr(" *xX", s[-1])) s--;
+    for (bool sign = true; sign;) {
+        sign = s > line + 1 && !strncmp(s - 2, "\xc3\x97", 2);
+        if (sign) s -= 2;
+        while (s > line && strchr(" *xX", s[-1])) s--, sign = true;
+    }
     size_t length = s - line > 5 && !strncasecmp(s - 5, "nodes", 5)  ? 5
                     : s - line > 4 && !strncasecmp(s - 4, "node", 4) ? 4
                                                                      : 0;

@@ -107,6 +107,11 @@ static void conclude_degrees(struct log *l)
         l->told[TOLD_DP].by = BY_NONE;
     if (told(l, TOLD_DP) && degrees)
         follows(l, TOLD_NUM_GPUS, "tp x pp x cp x dp", replica * told_count(l, TOLD_DP));
+    bool alone = l->seen[LOG_TRANSFORMERS] || l->seen[LOG_LLAMA_FACTORY] ||
+                 !strcmp(l->told[TOLD_DP].key, OF_SHARDS);
+    if (alone && told(l, TOLD_DP) && !told(l, TOLD_NODES))
+        follows(l, TOLD_NUM_GPUS, "replicas, and no other degree is stated",
+                replica * told_count(l, TOLD_DP));
     if (degrees && gpus && gpus % replica == 0)
         follows(l, TOLD_DP, "GPUs over the other degrees", gpus / replica);
     int64_t each = told_count(l, TOLD_MICRO_BATCH) * steps, all = told_count(l, TOLD_GLOBAL_BATCH);
@@ -178,6 +183,9 @@ static void conclude_batch(struct log *l)
     double seq = (double)told_count(l, TOLD_SEQ), gpus = (double)told_count(l, TOLD_NUM_GPUS);
     if (time > 0 && (l->seen[LOG_MEGATRON_DEEPSPEED] || l->seen[LOG_DEEPSPEED]))
         follows(l, TOLD_GLOBAL_BATCH, "samples/s x time",
+                whole_near(time * usual(l, MEASURED_SAMPLES)));
+    if (l->average_s > 0 && l->seen[LOG_TRANSFORMERS]) // both of the same steps
+        follows(l, TOLD_GLOBAL_BATCH, "samples/s x time of a step",
                 whole_near(time * usual(l, MEASURED_SAMPLES)));
     if (time > 0 && tokens > 0 && seq > 0 && gpus > 0)
         follows(l, TOLD_GLOBAL_BATCH, "tokens/s of a GPU x GPUs x time / seq",

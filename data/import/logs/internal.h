@@ -12,6 +12,7 @@ enum { LINE_MOST = 1 << 16 };
 #define OF_TOKENIZER "a tokenizer's line"
 #define OF_MODEL "a model that is named"
 #define VERL_SHARDS "veRL's FSDP unless told"
+#define OF_SHARDS "FSDP's ranks"
 #define OF_MACHINE "a cloud's machine of "
 #define VISIBLE_DEVICES "CUDA_VISIBLE_DEVICES"
 
@@ -25,6 +26,8 @@ struct log_table {
     bool columns;    // each column is a run: a row has a rate of each
     unsigned differ; // columns whose cells are not those of the first row
     char head[1024], row[1024];
+    bool bare;                         // it has no bars around its rows
+    char before[1000];                 // the line before, where it may be the head of such a table
     char lines_kept[TABLE_KEPT][1024]; // rows of a table that has no column of rates
     int kept;
 };
@@ -59,12 +62,13 @@ struct log_reader {
     int64_t gpu_hits[64];
     struct log_table table;
     char heading[256]; // the last one of a section; "": none
+    char family[16];   // the last one that was named without a size, "Llama 2"; "": none
     struct prose_rate prose[MEASURED_COUNT];
     bool shaped;           // by a model that is named
     bool keyed_model;      // its name is a configuration's
     bool notebook, quoted; // quoted: within a comment of its code
     bool names_megatron;   // a post does, or a traceback through it
-    bool names_bridge, names_nemo;
+    bool names_bridge, names_nemo, names_titan;
     unsigned no_half;           // 1: bf16 is stated to be off, 2: fp16
     bool titled;                // the first line is a post's title
     bool failed_by_title;       // which says that memory was lacking
@@ -127,9 +131,12 @@ void log_memory(struct log *l, const char *line);
 void log_names(struct log *l, const char *line);
 void log_models(struct log *l, const char *line);
 void log_model_of_heading(struct log *l); // models.c: of the section of the run that is meant
+// models.c: of its table's cell, "Qwen3-8B", "70B" of the family that the page named before.
+void log_model_of_cell(struct log *l, const char *cell, int length);
 void log_date(struct log *l, const char *line);
 void log_words(struct log *l, const char *line);
 void log_besides(struct log *l, const char *line);
+void log_shorts(struct log *l, const char *line); // shorts.c
 void log_counts(struct log *l, const char *line); // cards.c
 // chinese.c: whether the line counts cards; whether it says that memory was lacking; GB of a card.
 bool log_chinese_counts(struct log *l, const char *line);

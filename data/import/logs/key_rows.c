@@ -117,6 +117,7 @@ const struct key_row log_key_rows[] = {
     {"tokenizer_type", TOLD_TOKENIZER, TEXT, NULL},
     {"per_device_train_batch_size", TOLD_MICRO_BATCH, COUNT, NULL},
     {"per_device_batch_size", TOLD_MICRO_BATCH, COUNT, NULL},
+    {"batch_size_per_gpu", TOLD_MICRO_BATCH, COUNT, NULL},
     {"batch_per_device", TOLD_MICRO_BATCH, COUNT, NULL},
     {"micro_train_batch_size", TOLD_MICRO_BATCH, COUNT, NULL},
     {"device_train_microbatch_size", TOLD_MICRO_BATCH, COUNT, NULL},
@@ -153,7 +154,8 @@ const struct key_row log_key_rows[] = {
     {"float16_enabled", TOLD_PRECISION, MEANS, "fp16"},
     {"fp8", TOLD_FP8, SWITCH_OR_TEXT, NULL},
     {"fp4", TOLD_FP4, TEXT, NULL},
-    {"fp8_act", TOLD_FP8_ACTIVATION, TRUTH, NULL}, // MLPerf's config_*.sh
+    {"fp8_act", TOLD_FP8_ACTIVATION, TRUTH, NULL},        // MLPerf's config_*.sh
+    {"fp8_activation", TOLD_FP8_ACTIVATION, TRUTH, NULL}, // AMD's
     {"activation_func_fp8_input_store", TOLD_FP8_ACTIVATION, TRUTH, NULL},
     {"fp8_hybrid", TOLD_FP8, MEANS, "hybrid"}, // one of both is true
     {"fp8_e4m3", TOLD_FP8, MEANS, "e4m3"},

@@ -81,7 +81,8 @@ static void unquote(char *line)
     if (end[-1] == ',') end--;
     if (end[-1] != '"' || end[-2] != 'n' || end[-3] != '\\') return;
     for (s++, end -= 3; s < end; s++)
-        if (*s != '\\') *line++ = *s;
+        if (!strncmp(s, "\\u001b[", 7)) s += 7 + strspn(s + 7, "0123456789;"); // and its letter
+        else if (*s != '\\') *line++ = *s;
         else if (*++s == 'n' || *s == 't' || *s == 'r') *line++ = ' ';
         else *line++ = *s;
     *line = '\0';
@@ -128,7 +129,8 @@ enum status log_next(struct log *l, bool *more, struct error *err)
     }
     r->after_return = c == '\r', r->counts = c == '\n';
     r->line[length] = '\0';
-    if (!strncmp(r->line + strspn(r->line, " "), "\"cell_type\":", 12))
+    if (!strncmp(r->line + strspn(r->line, " "), "\"cell_type\":", 12) ||
+        !strncmp(r->line, "{\"cells\":", 9))
         r->notebook = true, r->quoted = false;
     unquote(r->line), unlist(r->line);
     const char *begin = without_prefix(r->line);

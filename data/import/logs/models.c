@@ -299,6 +299,18 @@ static bool is_of_another(const struct bare *b, const struct model_name *name)
     return true;
 }
 
+// "DeepseekV3ForCausalLM": the class of a program, which other models have, too.
+static bool is_class(const struct bare *b, size_t length)
+{
+    static const char *const words[] = {"forcausallm", "forconditionalgeneration",
+                                        "forsequenceclassification", "decoderlayer"};
+    for (size_t i = 0; i < ARRAY_LENGTH(words); i++)
+        if (!strncmp(b->text + length, words[i], strlen(words[i])) &&
+            b->at[length] == b->at[length - 1] + 1)
+            return true;
+    return false;
+}
+
 // The same family's model that the rest of a line names in full: ".../deepseek_v3/deepseek_v3_16b".
 static const struct model_name *fuller_name(const struct log_models *models, const char *rest,
                                             const struct model_name *name)
@@ -344,7 +356,9 @@ static bool find_model(const struct log *l, const char *line, struct found_model
         for (int i = 0; i < models->count; i++)
             if (begins_with(&bare, models->items[i].name, models->items[i].length,
                             models->items[i].fraction)) {
-                if (is_of_another(&bare, &models->items[i])) break;
+                if (is_of_another(&bare, &models->items[i]) ||
+                    is_class(&bare, models->items[i].length))
+                    break;
                 found->shape = NULL;
                 found->shipped = fuller_name(models, s + 1, &models->items[i])->shipped;
                 return true;
@@ -396,16 +410,43 @@ static void forget_model(struct log *l)
     l->reader->shaped = false;
 }
 
-void log_model_of_heading(struct log *l)
+// The model that these words of the run's own name, whatever the page names besides.
+static bool take_model(struct log *l, const char *words, const char *of)
 {
     struct found_model found;
-    if (!find_model(l, l->reader->heading, &found)) return;
+    if (!find_model(l, words, &found)) return false;
     forget_model(l);
     if (found.shape) tell_shape(l, found.shape);
-    else
-        tell(l, TOLD_MODEL, BY_WORDS, "its section's heading", found.shipped,
-             strlen(found.shipped));
+    else tell(l, TOLD_MODEL, BY_WORDS, of, found.shipped, strlen(found.shipped));
     l->reader->keyed_model = true;
+    return true;
+}
+
+void log_model_of_heading(struct log *l)
+{
+    take_model(l, l->reader->heading, "its section's heading");
+}
+
+void log_model_of_cell(struct log *l, const char *cell, int length)
+{
+    char words[TOLD_TEXT];
+    snprintf(words, sizeof words, "%.*s", length, cell);
+    if (take_model(l, words, "its row")) return;
+    snprintf(words, sizeof words, "%s %.*s", l->reader->family, length, cell);
+    take_model(l, words, "its row, and the page's family");
+}
+
+// "Llama 2", "Qwen3", whose size may be in a table.
+static void read_family(struct log *l, const char *line)
+{
+    static const char *const families[] = {"Llama 2",  "Llama 3.1", "Llama 3", "Llama2",
+                                           "Llama3.1", "Llama3",    "Qwen3",   "Qwen2.5"};
+    for (size_t i = 0; i < ARRAY_LENGTH(families); i++) {
+        const char *at = find_in_any_case(line, families[i]);
+        if (!at || isdigit((unsigned char)at[strlen(families[i])])) continue;
+        snprintf(l->reader->family, sizeof l->reader->family, "%s", families[i]);
+        return;
+    }
 }
 
 // Families whose size is not said: their smallest model. LLaMA's and the recipe that is named for
@@ -443,6 +484,7 @@ void log_models(struct log *l, const char *line)
     struct log_reader *r = l->reader;
     struct found_model found;
     bool keyed = !r->keyed_model && states_model(line);
+    if (l->run && !l->runs.chosen) read_family(l, line);
     if (!told(l, TOLD_MODEL) && !told(l, TOLD_LAYERS) && l->lines < SIZED_LINES) read_size(l, line);
     if ((!keyed && (told(l, TOLD_MODEL) || r->keyed_model)) ||
         (!find_model(l, line, &found) && !find_short(line, &found))) {

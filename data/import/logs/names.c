@@ -201,6 +201,7 @@ static bool is_counted(const char *line, const char *word)
 
 static void find_gpu(struct log *l, const char *line)
 {
+    if (l->told[TOLD_GPU].by > BY_WORDS) return;
     for (const char *s = line; *s;) {
         if (!isalnum((unsigned char)*s)) {
             s++;

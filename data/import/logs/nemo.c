@@ -13,10 +13,12 @@ static void keep(int64_t *to, double bytes, struct log *l)
 
 static bool read_step(struct log *l, const char *line)
 {
+    enum { LATER = 100 }; // a line that is quoted without its number is hardly the first one
     double time, value, step = 0;
     if (!number_after(line, "train_step_timing in s", &time, NULL)) return false;
-    if (!number_after(line, "global_step", &step, NULL))
-        number_after(line, "iteration", &step, NULL);
+    if (!number_after(line, "global_step", &step, NULL) &&
+        !number_after(line, "iteration", &step, NULL))
+        step = (double)LATER + (double)l->series[MEASURED_ITERATION_S].seen;
     measure(l, MEASURED_ITERATION_S, (int64_t)step + 1, time);
     if (number_after(line, "TFLOPS_per_GPU", &value, NULL))
         measure(l, MEASURED_TFLOPS, (int64_t)step + 1, value);

@@ -50,6 +50,7 @@ static enum log_format format_of(const struct log *l)
     else if (l->seen[LOG_LLAMA_FACTORY]) best = LOG_LLAMA_FACTORY;
     if (best == LOG_UNKNOWN && l->reader->names_bridge) best = LOG_BRIDGE;
     if (best == LOG_UNKNOWN && l->reader->names_nemo) best = LOG_NEMO;
+    if (best == LOG_UNKNOWN && l->reader->names_titan) best = LOG_TORCHTITAN;
     if (best == LOG_UNKNOWN && l->reader->names_megatron) best = LOG_MEGATRON;
     return best;
 }

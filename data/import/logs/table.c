@@ -21,6 +21,8 @@ static const struct {
              {"gpuspernode", TOLD_GPUS_PER_NODE},
              {"layers", TOLD_LAYERS},
              {"numlayers", TOLD_LAYERS},
+             {"numberoflayers", TOLD_LAYERS},
+             {"attentionheads", TOLD_HEADS},
              {"hiddensize", TOLD_HIDDEN},
              {"seqlen", TOLD_SEQ},
              {"seqlength", TOLD_SEQ},
@@ -45,6 +47,8 @@ static const struct {
              {"globalbatchsize", TOLD_GLOBAL_BATCH},
              {"globalbs", TOLD_GLOBAL_BATCH},
              {"localbs", TOLD_MICRO_BATCH},
+             {"batchsize", TOLD_MICRO_BATCH},
+             {"localbatchsize", TOLD_MICRO_BATCH},
              {"ga", TOLD_ACCUMULATION}};
 
 // Those of rates. A unit behind the number in the cell says more; scale 0: what the rate is of is
@@ -61,6 +65,9 @@ static const struct {
              {"steptime", MEASURED_ITERATION_S, 0},
              {"iterationtimems", MEASURED_ITERATION_S, 0.001},
              {"steptimems", MEASURED_ITERATION_S, 0.001},
+             {"msstep", MEASURED_ITERATION_S, 0.001},
+             {"sstep", MEASURED_ITERATION_S, 1},
+             {"siter", MEASURED_ITERATION_S, 1},
              {"tflops", MEASURED_TFLOPS, 1},
              {"tflopsgpu", MEASURED_TFLOPS, 1},
              {"tflopspergpu", MEASURED_TFLOPS, 1},
@@ -117,8 +124,9 @@ static void without_signs(char bare[TOLD_KEY], struct cell_text name)
 // such words leave of a rate's name.
 static int rate_of(struct cell_text name)
 {
-    static const char *const before[] = {"training", "throughput", "median", "average",
-                                         "train",    "model",      "mean",   "avg"};
+    static const char *const before[] = {"training", "throughput", "postwarmup",
+                                         "median",   "average",    "train",
+                                         "model",    "mean",       "avg"};
     static const char *const after[] = {"secondsperstep", "seconds", "sec"};
     char room[TOLD_KEY], *bare = room;
     without_signs(room, name);
@@ -155,8 +163,40 @@ static void tell_rate(struct log *l, int rate, struct cell_text value)
     if (scale > 0 && (l->run || !(to->value > 0))) *to = (struct prose_rate){number * scale, true};
 }
 
+// "Hardware | 1x GH200" in the row of the run that is meant: that, whatever the page names besides.
+static void tell_hardware(struct log *l, struct cell_text value)
+{
+    static const enum told own[] = {TOLD_GPU, TOLD_NUM_GPUS};
+    char words[TOLD_TEXT];
+    struct told_value before[2] = {l->told[TOLD_GPU], l->told[TOLD_NUM_GPUS]};
+    snprintf(words, sizeof words, "%.*s", value.length, value.text);
+    memset(l->reader->gpu_hits, 0, sizeof l->reader->gpu_hits);
+    for (size_t i = 0; i < ARRAY_LENGTH(own); i++)
+        if (before[i].by <= BY_WORDS) l->told[own[i]].by = BY_NONE;
+    log_names(l, words), log_counts(l, words);
+    for (size_t i = 0; i < ARRAY_LENGTH(own); i++)
+        if (l->told[own[i]].by == BY_WORDS) l->told[own[i]].by = BY_COMMON;
+        else if (!told(l, own[i])) l->told[own[i]] = before[i];
+}
+
+// "Activation checkpointing | selective op": a cell of words.
+static void tell_recompute(struct log *l, struct cell_text value)
+{
+    static const char *const words[] = {"full", "selective", "none", "no"};
+    for (size_t i = 0; i < ARRAY_LENGTH(words); i++) {
+        size_t length = strlen(words[i]);
+        if (value.length < (int)length || strncasecmp(value.text, words[i], length) != 0) continue;
+        const char *text = i < 2 ? words[i] : "none";
+        tell(l, TOLD_GRANULARITY, l->run ? BY_COMMON : BY_WORDS, "a table", text, strlen(text));
+        return;
+    }
+}
+
 static void tell_cell(struct log *l, struct cell_text name, struct cell_text value)
 {
+    static const char *const recomputed[] = {"activationcheckpointing", "ac", "recompute",
+                                             "activationrecomputation", "recomputation"};
+    static const char *const hardware[] = {"hardware", "gpu", "gputype", "accelerator", "device"};
     char bare[TOLD_KEY];
     double number;
     const char *after;
@@ -166,6 +206,12 @@ static void tell_cell(struct log *l, struct cell_text name, struct cell_text val
         return;
     }
     without_signs(bare, name);
+    for (size_t i = 0; i < ARRAY_LENGTH(recomputed); i++)
+        if (!strcmp(bare, recomputed[i])) tell_recompute(l, value);
+    for (size_t i = 0; l->run && i < ARRAY_LENGTH(hardware); i++)
+        if (!strcmp(bare, hardware[i])) tell_hardware(l, value);
+    if (l->run && (!strcmp(bare, "model") || !strcmp(bare, "modelsize")))
+        log_model_of_cell(l, value.text, value.length);
     if (!value.length || !isdigit((unsigned char)*value.text) ||
         !number_at(value.text, &number, &after) || after != value.text + value.length ||
         number < 1 || number > 1e9)
@@ -273,7 +319,7 @@ static void compare_rows(struct log_table *t, const char *row)
             t->differ |= 1U << i;
 }
 
-bool log_table(struct log *l, const char *line)
+static bool read_table(struct log *l, const char *line)
 {
     struct log_table *t = &l->reader->table;
     struct cell_text cells[CELLS_MOST];
@@ -301,4 +347,27 @@ bool log_table(struct log *l, const char *line)
         return t->rates && !take_run(l, line, cells[0]);
     }
     return false;
+}
+
+// "-- | -- | --", under the head of a table that has no bars around it.
+static bool is_bare_rule(const char *line)
+{
+    return strchr(line, '|') && strchr("-:", *line) && *line && !line[strspn(line, "-:| ")];
+}
+
+bool log_table(struct log *l, const char *line)
+{
+    struct log_table *t = &l->reader->table;
+    char row[sizeof t->before + 8];
+    bool cells = *line != '|' && strstr(line, " | ");
+    if (*t->before && is_bare_rule(line)) {
+        snprintf(row, sizeof row, "| %s |", t->before);
+        read_table(l, row);
+        t->bare = true;
+    }
+    t->bare &= cells || is_bare_rule(line);
+    snprintf(t->before, sizeof t->before, "%s", cells ? line : "");
+    if (!t->bare) return read_table(l, line);
+    snprintf(row, sizeof row, "| %.*s |", (int)sizeof t->before - 1, line);
+    return read_table(l, row);
 }

@@ -121,8 +121,9 @@ static bool is_first_person(const char *line)
 static void read_time_words(struct log *l, const char *line)
 {
     static const char *const words[] = {
-        "iteration time:", "iter time:", "step time:",    "step takes",
-        "iteration takes", "step took",  "iteration took"};
+        "iteration time:", "iter time:",     "step time:",       "step takes",  "iteration takes",
+        "step took",       "iteration took", "iteration time ~", "step time ~", "iteration time is",
+        "step time is",    "step time of",   "iteration time of"};
     const double apart = 1.5;
     struct prose_rate *to = &l->reader->prose[MEASURED_ITERATION_S];
     double value;
@@ -153,6 +154,10 @@ void log_prose(struct log *l, const char *line)
     } units[] = {{"tokens/s/gpu", MEASURED_TOKENS, 1},
                  {"tokens/sec/gpu", MEASURED_TOKENS, 1},
                  {"ms/step", MEASURED_ITERATION_S, 0.001},
+                 {"ms per iteration", MEASURED_ITERATION_S, 0.001},
+                 {"ms per step", MEASURED_ITERATION_S, 0.001},
+                 {"s per iteration", MEASURED_ITERATION_S, 1},
+                 {"s per step", MEASURED_ITERATION_S, 1},
                  {" ms,", MEASURED_ITERATION_S, 0.001},
                  {"seconds per step", MEASURED_ITERATION_S, 1},
                  {"seconds per iteration", MEASURED_ITERATION_S, 1},
@@ -164,11 +169,18 @@ void log_prose(struct log *l, const char *line)
                  {"iter/s", MEASURED_ITERATION_S, 0}, // 0: its inverse
                  {"tflop/s/gpu", MEASURED_TFLOPS, 1},
                  {"tflops/s/gpu", MEASURED_TFLOPS, 1},
+                 {"tflops/sec/gpu", MEASURED_TFLOPS, 1},
                  {"tflops/gpu", MEASURED_TFLOPS, 1}};
-    if (strstr(line, "ime:") || strstr(line, " took") || strstr(line, " takes"))
-        read_time_words(l, line);
+    static const char *const times[] = {"ime:", "ime ~", "ime is ", "ime of ", " took", " takes"};
+    for (size_t i = 0; i < ARRAY_LENGTH(times); i++)
+        if (strstr(line, times[i])) {
+            read_time_words(l, line);
+            break;
+        }
     bool steps = strstr(line, "s/it") && !strpbrk(line, "|[");
-    if (!steps && !strstr(line, "/s") && !strstr(line, "/GPU") && !strstr(line, "seconds per"))
+    bool seconds = strstr(line, "seconds per"),
+         each = seconds || strstr(line, "s per iteration") || strstr(line, "s per step");
+    if (!steps && !each && !strstr(line, "/s") && !strstr(line, "/S") && !strstr(line, "/GPU"))
         return;
     bool own = is_first_person(line);
     for (size_t i = 0; i < ARRAY_LENGTH(units); i++) {
@@ -177,6 +189,7 @@ void log_prose(struct log *l, const char *line)
         double value;
         bool rates = *units[i].unit != ' ' || find_in_any_case(line, "/s/gpu"); // of a step
         rates &= steps || strcmp(units[i].unit, "s/it") != 0;
+        rates &= own || seconds || !strstr(units[i].unit, "s per "); // not a plan's
         if (!at || !rates || to->value < 0 || (to->value > 0 && (!own || to->own))) continue;
         while (from > line && from[-1] == ' ') from--;
         bool thousands = from > line + 1 && (from[-1] | 32) == 'k' && // "70K TPS/GPU"
@@ -232,6 +245,8 @@ void log_trainer(struct log *l, const char *line)
         strstr(line, "finetuning_type") || strstr(line, "cutoff_len") || strstr(line, "llmtuner") ||
         strstr(line, "train_bash.py"))
         l->seen[LOG_LLAMA_FACTORY] += 3;
+    if (strstr(line, "gradient_checkpointing_enable("))
+        tell(l, TOLD_GRANULARITY, BY_SETTING, "gradient_checkpointing_enable", "full", 4);
     if (strstr(line, "Fine-tuning method: LoRA"))
         tell(l, TOLD_ADAPTERS, BY_PROGRAM, "Fine-tuning method", "1", 1);
 }

@@ -1,5 +1,4 @@
-// What prose and names of runs state in short words: "tp4_pp2", "TP1/PP1/CP1, DP16, GBS/MBS
-// 1024/1", "8xA100", "ZeRO-3", "batch size 8".
+// What prose states in words: "ZeRO-3", "batch size 8", "full AC".
 #include <ctype.h>
 #include <math.h>
 #include <string.h>
@@ -7,160 +6,7 @@
 
 #include "data/import/logs/internal.h"
 
-enum { SHORT_MOST = 32 };
 #define IN_CHINESE_LENGTH "\xe5\xba\x8f\xe5\x88\x97\xe9\x95\xbf\xe5\xba\xa6" // of a sequence
-
-static const struct {
-    const char *word;
-    enum told told;
-    bool behind; // the number may be before the word as well: "2mbs"
-} shorts[] = {{"tp", TOLD_TP, false},           {"pp", TOLD_PP, false},
-              {"cp", TOLD_CP, false},           {"dp", TOLD_DP, false},
-              {"ep", TOLD_EP, false},           {"etp", TOLD_ETP, false},
-              {"vp", TOLD_VPP, false},          {"vpp", TOLD_VPP, false},
-              {"mbs", TOLD_MICRO_BATCH, true},  {"mb", TOLD_MICRO_BATCH, false},
-              {"gbs", TOLD_GLOBAL_BATCH, true}, {"gb", TOLD_GLOBAL_BATCH, false},
-              {"seq", TOLD_SEQ, false},         {"nl", TOLD_LAYERS, false},
-              {"hs", TOLD_HIDDEN, false},       {"stage", TOLD_ZERO, false},
-              {"nodes", TOLD_NODES, true},      {"gpus", TOLD_NUM_GPUS, true},
-              {"gpu", TOLD_NUM_GPUS, true}};
-
-struct short_words {
-    struct {
-        int row;
-        int64_t value;
-    } items[SHORT_MOST];
-    int count;
-};
-
-// One word at s, "tp4", "TP=4" or "2mbs"; returns what is behind it.
-static const char *read_short(struct short_words *w, const char *line, const char *s)
-{
-    const char *end = s;
-    while (isalnum((unsigned char)*end)) end++;
-    size_t letters = 0, digits = 0;
-    bool first = isdigit((unsigned char)*s) != 0;
-    while (isdigit((unsigned char)s[digits])) digits++;
-    const char *word = s + (first ? digits : 0);
-    while (isalpha((unsigned char)word[letters])) letters++;
-    const char *number = first ? s : word + letters;
-    if (!first && word + letters == end && *end == '=' && isdigit((unsigned char)end[1])) {
-        number = end + 1, end = number;
-        while (isdigit((unsigned char)*end)) end++;
-        if (isalpha((unsigned char)*end)) return end;
-    }
-    size_t length = strspn(number, "0123456789");
-    if (!letters || !length || length > 7 || !at_border(line, s) || w->count == SHORT_MOST ||
-        (first ? word + letters : number + length) != end)
-        return end > s ? end : s + 1;
-    int64_t value = 0;
-    for (size_t i = 0; i < length; i++) value = 10 * value + (number[i] - '0');
-    for (size_t i = 0; i < ARRAY_LENGTH(shorts); i++)
-        if (strlen(shorts[i].word) == letters && !strncasecmp(word, shorts[i].word, letters) &&
-            (!first || shorts[i].behind)) {
-            w->items[w->count].row = (int)i;
-            w->items[w->count++].value = value;
-        }
-    return end;
-}
-
-// "..._seq4096_pp1_tp2_fp16"
-static void read_name_precision(struct log *l, const char *line)
-{
-    const char *scaled = strstr(line, "mxfp8_");
-    if (scaled && at_border(line, scaled)) {
-        tell(l, TOLD_PRECISION, BY_WORDS, "a run's name", "fp8", 3);
-        tell(l, TOLD_FP8_RECIPE, BY_WORDS, "a run's name", "mxfp8", 5);
-    }
-    static const char *const names[] = {"bf16", "fp16", "fp8"};
-    for (size_t i = 0; i < ARRAY_LENGTH(names); i++)
-        for (const char *at = line; (at = strstr(at, names[i])); at++)
-            if (at_border(line, at) && !isalnum((unsigned char)at[strlen(names[i])]))
-                tell(l, TOLD_PRECISION, BY_WORDS, "a run's name", names[i], strlen(names[i]));
-}
-
-// A shell's "TP=8", alone in its line.
-static void read_shell_degree(struct log *l, const char *line)
-{
-    static const struct count_words degrees[] = {
-        {"TP=", TOLD_TP}, {"PP=", TOLD_PP}, {"CP=", TOLD_CP}, {"EP=", TOLD_EP}};
-    for (size_t i = 0; i < ARRAY_LENGTH(degrees); i++)
-        if (!strncmp(line, degrees[i].before, 3) && line[3] &&
-            strspn(line + 3, "0123456789") == strcspn(line + 3, " "))
-            tell_counts(l, line, BY_WORDS, "a shell's variable", &degrees[i], 1);
-}
-
-// "4 nodes: DP=1, 8 nodes: DP=2": no value of one run.
-static bool is_stated_twice(const struct short_words *w, int of)
-{
-    for (int i = 0; i < w->count; i++)
-        if (w->items[i].row == w->items[of].row && w->items[i].value != w->items[of].value)
-            return true;
-    return false;
-}
-
-// "TP1EP8PP2": returns its end; NULL: it is none.
-static const char *read_joined(struct short_words *w, const char *s)
-{
-    struct short_words found = *w;
-    for (int count = 0;; count++) {
-        size_t letters = 0, row = 0;
-        double value;
-        while (isupper((unsigned char)s[letters])) letters++;
-        for (; row < ARRAY_LENGTH(shorts); row++)
-            if (strlen(shorts[row].word) == letters && !strncasecmp(s, shorts[row].word, letters))
-                break;
-        bool is_one = letters && row < ARRAY_LENGTH(shorts) && found.count < SHORT_MOST &&
-                      isdigit((unsigned char)s[letters]) && number_at(s + letters, &value, &s);
-        if (!is_one && (count < 2 || isalnum((unsigned char)*s))) return NULL;
-        if (!is_one) return *w = found, s;
-        found.items[found.count].row = (int)row;
-        found.items[found.count++].value = (int64_t)value;
-    }
-}
-
-// Two degrees in one line are no accident.
-static void read_shorts(struct log *l, const char *line)
-{
-    struct short_words w = {.count = 0};
-    int degrees = 0;
-    if (strstr(line, ".whl")) return; // "cp39-cp39": of Python
-    for (const char *s = line; *s;)
-        if (isalnum((unsigned char)*s)) {
-            const char *end = at_border(line, s) ? read_joined(&w, s) : NULL;
-            s = end ? end : read_short(&w, line, s);
-        } else s++;
-    for (int i = 0; i < w.count; i++)
-        degrees += shorts[w.items[i].row].told >= TOLD_TP &&
-                   shorts[w.items[i].row].told <= TOLD_VPP;
-    for (const char *at = line; (at = strstr(at, "DP=")); at++)
-        if (at_border(line, at)) degrees++; // no other word is written so
-    for (const char *at = line; (at = strstr(at, "GBS=")); at++)
-        if (at_border(line, at)) degrees += 2;
-    for (int i = 0; degrees > 1 && i < w.count; i++)
-        if (strcmp(shorts[w.items[i].row].word, "gb") == 0 &&
-            (w.items[i].value == 200 || w.items[i].value == 300))
-            continue; // a GPU
-        else if (is_stated_twice(&w, i)) continue;
-        else if (w.items[i].value > 0 || shorts[w.items[i].row].told == TOLD_ZERO)
-            tell_count(l, shorts[w.items[i].row].told, BY_WORDS, "short words of a line",
-                       w.items[i].value);
-    if (degrees > 1) read_name_precision(l, line);
-    double global, micro;
-    const char *after;
-    if (number_after(line, "GBS/MBS", &global, &after) && *after == '/' &&
-        number_at(after + 1, &micro, NULL)) {
-        tell_count(l, TOLD_GLOBAL_BATCH, BY_WORDS, "GBS/MBS", (int64_t)global);
-        tell_count(l, TOLD_MICRO_BATCH, BY_WORDS, "GBS/MBS", (int64_t)micro);
-    }
-    if (number_after(line, "-way gradient accumulation", &micro, NULL)) return;
-    const char *way = strstr(line, "-way gradient accumulation");
-    if (!way) way = strstr(line, " gradient-accumulation steps");
-    if (!way) return;
-    while (way > line && isdigit((unsigned char)way[-1])) way--;
-    if (number_at(way, &micro, NULL) && micro >= 1)
-        tell_count(l, TOLD_ACCUMULATION, BY_WORDS, "gradient accumulation", (int64_t)micro);
-}
 
 // "zero3", "zero stage2", "ZeRO-3", "ds_z3_config": the stage behind the word.
 static void read_zero(struct log *l, const char *line)
@@ -223,9 +69,34 @@ static void read_quoted(struct log *l, const char *line)
     for (size_t i = 0; i < ARRAY_LENGTH(names); i++)
         if (strstr(line, names[i]))
             tell(l, TOLD_PRECISION, BY_WORDS, "in words", names[i] + 1, strlen(names[i]) - 2);
+    static const char *const plain[] = {"bf16", "fp16", "fp8"};
+    for (size_t i = 0; i < ARRAY_LENGTH(plain); i++) {
+        const char *at = find_in_any_case(line, plain[i]), *of = at ? at + strlen(plain[i]) : "";
+        bool told_so = !strncasecmp(of, " preci", 6) || !strncasecmp(of, " mixed preci", 12);
+        if (at && at_border(line, at) && told_so && !find_in_any_case(line, "support"))
+            tell(l, TOLD_PRECISION, BY_WORDS, "in words", plain[i], strlen(plain[i]));
+    }
     bool narrow = strstr(line, "MXFP8") && !find_in_any_case(line, "bf16");
     if (narrow) tell(l, TOLD_PRECISION, BY_WORDS, "in words", "fp8", 3);
     if (narrow) tell(l, TOLD_FP8_RECIPE, BY_WORDS, "in words", "mxfp8", 5);
+}
+
+// "full AC", "selective activation checkpointing": not "without" it.
+static void read_checkpointing(struct log *l, const char *line)
+{
+    static const char *const kinds[] = {"full", "selective"};
+    for (size_t i = 0; i < ARRAY_LENGTH(kinds); i++)
+        for (const char *at = line; (at = find_in_any_case(at, kinds[i])); at++) {
+            const char *of = at + strlen(kinds[i]);
+            bool left_out = (at - line >= 8 && !strncasecmp(at - 8, "without ", 8)) ||
+                            (at - line >= 3 && !strncasecmp(at - 3, "no ", 3));
+            if (!strncmp(of, " op ", 4)) of += 3;
+            bool named = !strncmp(of, " AC", 3) && !isalnum((unsigned char)of[3]);
+            named |= !strncasecmp(of, " activation checkpoint", 22) ||
+                     !strncasecmp(of, " activation recomput", 20);
+            if (named && !left_out && at_border(line, at))
+                tell(l, TOLD_GRANULARITY, BY_WORDS, "in words", kinds[i], strlen(kinds[i]));
+        }
 }
 
 // "OOM" as a word or a verb, in any case ("zoom" is none); "out of memory".
@@ -408,15 +279,22 @@ static void read_prose(struct log *l, const char *line)
         bool other = strstr(line, "OOM") || l->mentions_failure; // what helped, not what failed
         if (!other) tell(l, TOLD_OFFLOAD, BY_WORDS, "offload, in words", "1", 1);
     }
-    const char *compile = strstr(line, "with compile"), *torch = strstr(line, "with torch.compile");
-    if (torch || (compile && !isalpha((unsigned char)compile[12])))
-        tell(l, TOLD_COMPILED, BY_WORDS, "in words", "1", 1);
+    static const char *const compiled[] = {"with torch.compile", "torch.compile is enabled",
+                                           "torch.compile` is enabled",
+                                           "Compiled Transformer blocks"};
+    const char *compile = strstr(line, "with compile");
+    bool compiles = compile && !isalpha((unsigned char)compile[12]);
+    for (size_t i = 0; i < ARRAY_LENGTH(compiled); i++)
+        compiles |= strstr(line, compiled[i]) != NULL;
+    if (compiles) tell(l, TOLD_COMPILED, BY_WORDS, "in words", "1", 1);
+    read_checkpointing(l, line);
     read_titan_words(l, line);
     if (strstr(line, "swift sft") || strstr(line, "swift pt") || strstr(line, "unsloth"))
         l->recomputes = true;
     if (strstr(line, "axolotl")) l->says_recompute = true;
     if (strstr(line, "Megatron-Bridge") || strstr(line, "Megatron Bridge"))
         l->reader->names_bridge = true;
+    if (strstr(line, "TorchTitan")) l->reader->names_titan = true;
     if (strstr(line, "model.tensor_model_parallel_size")) l->reader->names_nemo = true;
     if (strstr(line, "Megatron-LM") || strstr(line, "/megatron/")) l->reader->names_megatron = true;
     if (names_failure(line) && !find_in_any_case(line, "no OOM")) {
@@ -477,8 +355,7 @@ void log_words(struct log *l, const char *line)
 {
     if (l->lines == 1) l->reader->titled = line[0] == '#' && line[1] == ' ';
     if (log_is_of_others(line)) return;
-    read_shorts(l, line);
-    read_shell_degree(l, line);
+    log_shorts(l, line);
     read_zero(l, line);
     log_counts(l, line);
     log_besides(l, line);
