@@ -209,9 +209,10 @@ printf '%s\n' '# Llama-3.1-70B: our PP2 runs against torchtitan on 64 H100 80GB'
     '- FSDP32, TP2, PP1' '- BF16, MBS2, GBS64' 'step time: 5.0 s' > items.md
 reads items.md dp=32 tp=2 pp=1 micro_batch=2 global_batch=64 zero=3 precision=bf16
 printf '%s\n' '4 nodes, MBS 4, GBS 128, Llama-3.1-8B with fp8 precision' 'Iteration time ~1.5 s' \
-    'FSDP2 shards, EP is off, and BF16 and FP8 precision are supported' \
-    'elsewhere at GBS/MBS 1024/2' > apart.md
+    'FSDP2 shards, EP is off, and BF16 and FP8 precision are supported' > apart.md
 reads apart.md micro_batch=4 global_batch=128 precision=fp8 iteration_s=1.5 dp=-
+printf '%s\n' 'Llama-3.1-8B, 8 H100, GBS/MBS 1024/2' 'step time: 5.0 s' > batches.md
+reads batches.md micro_batch=2 global_batch=1024
 printf '%s\n' 'TorchTitan, Llama-3.1-8B, H100 80GB' \
     'FSDP=16, local batch size=2, full AC, torch.compile is enabled: TPS ~7,000' > sharded.md
 reads sharded.md num_gpus=16 dp=16 micro_batch=2 recompute=full compiled=1
