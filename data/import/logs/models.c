@@ -436,19 +436,6 @@ void log_model_of_cell(struct log *l, const char *cell, int length)
     take_model(l, words, "its row, and the page's family");
 }
 
-// "Llama 2", "Qwen3", whose size may be in a table.
-static void read_family(struct log *l, const char *line)
-{
-    static const char *const families[] = {"Llama 2",  "Llama 3.1", "Llama 3", "Llama2",
-                                           "Llama3.1", "Llama3",    "Qwen3",   "Qwen2.5"};
-    for (size_t i = 0; i < ARRAY_LENGTH(families); i++) {
-        const char *at = find_in_any_case(line, families[i]);
-        if (!at || isdigit((unsigned char)at[strlen(families[i])])) continue;
-        snprintf(l->reader->family, sizeof l->reader->family, "%s", families[i]);
-        return;
-    }
-}
-
 // Families whose size is not said: their smallest model. LLaMA's and the recipe that is named for
 // it have 7B.
 static void read_family(struct log *l, const char *line)
@@ -484,7 +471,6 @@ void log_models(struct log *l, const char *line)
     struct log_reader *r = l->reader;
     struct found_model found;
     bool keyed = !r->keyed_model && states_model(line);
-    if (l->run && !l->runs.chosen) read_family(l, line);
     if (!told(l, TOLD_MODEL) && !told(l, TOLD_LAYERS) && l->lines < SIZED_LINES) read_size(l, line);
     if ((!keyed && (told(l, TOLD_MODEL) || r->keyed_model)) ||
         (!find_model(l, line, &found) && !find_short(line, &found))) {

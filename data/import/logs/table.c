@@ -349,6 +349,19 @@ static bool read_table(struct log *l, const char *line)
     return false;
 }
 
+// "Llama 2", "Qwen3", whose size may be in a table.
+static void keep_family(struct log *l, const char *line)
+{
+    static const char *const families[] = {"Llama 2",  "Llama 3.1", "Llama 3", "Llama2",
+                                           "Llama3.1", "Llama3",    "Qwen3",   "Qwen2.5"};
+    for (size_t i = 0; i < ARRAY_LENGTH(families); i++) {
+        const char *at = find_in_any_case(line, families[i]);
+        if (!at || isdigit((unsigned char)at[strlen(families[i])])) continue;
+        snprintf(l->reader->family, sizeof l->reader->family, "%s", families[i]);
+        return;
+    }
+}
+
 // "-- | -- | --", under the head of a table that has no bars around it.
 static bool is_bare_rule(const char *line)
 {
@@ -360,6 +373,7 @@ bool log_table(struct log *l, const char *line)
     struct log_table *t = &l->reader->table;
     char row[sizeof t->before + 8];
     bool cells = *line != '|' && strstr(line, " | ");
+    if (l->run && !l->runs.chosen) keep_family(l, line);
     if (*t->before && is_bare_rule(line)) {
         snprintf(row, sizeof row, "| %s |", t->before);
         read_table(l, row);
