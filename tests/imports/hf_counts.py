@@ -19,7 +19,8 @@ import torch
 import transformers
 
 from hf_hybrids import HYBRIDS, PUBLISHED_HYBRIDS, draw_hybrid
-from hf_more import MORE, PUBLISHED_MORE, PUBLISHED_RECENT, RECENT, draw_more, draw_recent
+from hf_more import FURTHER, MORE, PARTS, PUBLISHED_MORE, PUBLISHED_RECENT, RECENT, TEXTS, \
+    draw_further, draw_more, draw_recent, draw_text
 from hf_widths import PUBLISHED_WIDTHS, WIDTHS, draw_widths
 from hf_configs import PUBLISHED, experts, falcon, latent, opt, sizes, t5, with_facts, with_router
 
@@ -282,9 +283,9 @@ def draw_text_of(rng, kind):
 
 
 def draw(rng, kind):
-    if kind in TEXT_ALONE:
+    if kind in TEXT_ALONE and kind not in TEXTS:
         return draw_text_of(rng, kind)
-    if kind in TOWERS:
+    if kind in TOWERS and kind not in TEXTS:
         return draw_tower(rng, kind)
     if kind in ("falcon", "opt", "t5"):
         return {"falcon": draw_falcon, "opt": draw_opt, "t5": draw_t5}[kind](rng)
@@ -314,6 +315,10 @@ def draw(rng, kind):
     if kind in ("roberta", "xlm-roberta"):
         return draw(rng, "bert")
     config = draw_common(rng)
+    if kind in TEXTS:
+        return draw_text(rng, kind, config)
+    if kind in FURTHER:
+        return draw_further(rng, kind, config)
     if kind in VARIANTS:
         return draw_variant(rng, kind, config)
     if kind in HYBRIDS:
@@ -377,16 +382,16 @@ KINDS = ["llama", "llama4_text", "mistral", "mixtral", "qwen2", "qwen2_moe", "qw
          "bert", "t5", "mt5",
          "llava", "qwen2_vl", "qwen2_audio", "bloom", "roberta", "xlm-roberta", "qwen2_5_vl",
          "qwen3_vl", "qwen3_vl_moe"] + list(VARIANTS) + HYBRIDS + list(MORE) + WIDTHS + \
-        list(RECENT)
+        list(RECENT) + list(TEXTS) + FURTHER
 
 # Kinds whose tower is read, too.
 TOWERS = {"llava": "LlavaForConditionalGeneration", "qwen2_vl": "Qwen2VLForConditionalGeneration",
           "qwen2_audio": "Qwen2AudioForConditionalGeneration",
           "qwen2_5_vl": "Qwen2_5_VLForConditionalGeneration",
           "qwen3_vl": "Qwen3VLForConditionalGeneration",
-          "qwen3_vl_moe": "Qwen3VLMoeForConditionalGeneration"}
+          "qwen3_vl_moe": "Qwen3VLMoeForConditionalGeneration", **TEXTS}
 # Of these the text alone.
-TEXT_ALONE = ["qwen2_5_vl", "qwen3_vl", "qwen3_vl_moe"]
+TEXT_ALONE = ["qwen2_5_vl", "qwen3_vl", "qwen3_vl_moe", *TEXTS]
 # Not of transformers: the class that it is.
 SAME = {"kimi_k2": "deepseek_v3"}
 
@@ -417,7 +422,7 @@ def parameters(kind, model):
     """LongCat's experts that compute nothing have rows of gates in transformers, which nothing
     reads."""
     number = sum(p.numel() for name, p in model.named_parameters()
-                 if not (kind in TEXT_ALONE and "visual" in name))
+                 if not (kind in TEXT_ALONE and any(part in name for part in PARTS)))
     if kind == "longcat_flash":
         none = model.config.zero_expert_num or 0
         number -= sum(p.numel() // len(p) * none for name, p in model.named_parameters()
@@ -432,6 +437,8 @@ def count(kind, config):
 def drawn(seed, each, kinds):
     rng = random.Random(seed)
     for kind in kinds:
+        if kind in TEXTS or kind in FURTHER:  # of their own, the others stay as they are
+            rng = random.Random("%s %s" % (seed, kind))
         made = passed_over = 0
         while made < each and passed_over < 20 * each:
             config = draw(rng, kind)
@@ -499,7 +506,9 @@ def theirs(kind, config):
                                                  else 0)
     near = [types[i] == "sliding_attention" if types else True for i in range(count_of_layers)]
     rotary = getattr(built, "rope_parameters", None) or {}
-    rotary = rotary.get("full_attention", rotary) if not getattr(built, "alibi", False) else {}
+    rotary = rotary.get("full_attention", rotary) or rotary.get("sliding_attention") or {}
+    if getattr(built, "alibi", False):
+        rotary = {}
     if kind in ("gptj", "codegen"):
         rotary = {"rope_theta": 10000,
                   "partial_rotary_factor": built.rotary_dim * built.n_head / built.n_embd}

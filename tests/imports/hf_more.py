@@ -267,3 +267,98 @@ PUBLISHED_RECENT = [
     ("codegen-6b", "codegen", {}), ("rwkv-7b", "rwkv", {}), ("xglm-564m", "xglm", {}),
     ("biogpt", "biogpt", {}), ("bitnet-2b", "bitnet", {}),
 ]
+
+
+# ---- models of several modalities whose text alone is read, with both keys that say whether head
+# and embedding are one matrix; further classes of 2026
+
+PLAIN = "ForConditionalGeneration"
+TEXTS = {"glm4v": "Glm4v" + PLAIN, "glm_ocr": "GlmOcr" + PLAIN, "glm4v_moe": "Glm4vMoe" + PLAIN,
+         "granite_docling": "GraniteDocling" + PLAIN, "hunyuan_vl": "HunYuanVL" + PLAIN,
+         "paddleocr_vl": "PaddleOCRVL" + PLAIN, "molmo2": "Molmo2" + PLAIN,
+         "cosmos3_edge": "Cosmos3EdgeForConditionalGeneration",
+         "mistral_large4": "MistralLarge4" + PLAIN, "muse_glimmer": "MuseGlimmer" + PLAIN,
+         "muse_spark": "MuseSpark" + PLAIN}
+FURTHER = ["beam", "axk2", "modernbert-decoder"]
+# Of the parts that are not text's.
+PARTS = ["visual", "vision", "projector", "patch", "merging", "image", "merger", "audio"]
+
+
+def draw_latents(rng, text):
+    for key in ("head_dim", "num_key_value_heads", "num_local_experts", "intermediate_size"):
+        text.pop(key, None)
+    layers = text["num_hidden_layers"]
+    text.update(kv_lora_rank=rng.randint(8, 40), qk_rope_head_dim=2 * rng.randint(1, 8),
+                qk_nope_head_dim=rng.randint(4, 20), v_head_dim=rng.randint(4, 20),
+                intermediate_size=rng.randint(8, 90), moe_intermediate_size=rng.randint(8, 40),
+                n_routed_experts=rng.randint(2, 6), num_experts_per_tok=1,
+                n_shared_experts=rng.randint(1, 3), index_head_dim=2 * rng.randint(8, 20),
+                index_n_heads=rng.randint(1, 5), attention_bias=False,
+                num_key_value_heads=text["num_attention_heads"],
+                mlp_layer_types=words(rng, layers, ["dense", "sparse"]))
+
+
+def draw_further(rng, kind, config):
+    layers = config["num_hidden_layers"]
+    if kind == "modernbert-decoder":
+        config.pop("head_dim", None)
+        config.pop("num_key_value_heads", None)
+        config.update(attention_bias=rng.random() < 0.4, mlp_bias=rng.random() < 0.4,
+                      norm_bias=rng.random() < 0.4, decoder_bias=rng.random() < 0.7,
+                      classifier_bias=rng.random() < 0.4, local_attention=2 * rng.randint(2, 60))
+        return config
+    config.update(mlp_layer_types=words(rng, layers, ["dense", "sparse"]), num_experts_per_tok=1,
+                  moe_intermediate_size=rng.randint(8, 40))
+    if kind == "beam":
+        config.setdefault("head_dim", 8)
+        config.update(num_experts=rng.randint(2, 6), sliding_window=rng.randint(4, 99), n_group=1,
+                      topk_group=1)
+        if rng.random() < 0.5:
+            config["layer_types"] = words(rng, layers, NEAR)
+        return config
+    draw_latents(rng, config)
+    config.update(q_lora_rank=rng.randint(8, 40), gated_norm_rank=rng.randint(1, 9))
+    return config
+
+
+def draw_text(rng, kind, config):
+    text = dict(config, model_type=kind + "_text")
+    layers = text["num_hidden_layers"]
+    text.setdefault("head_dim", 8)
+    text.pop("tie_word_embeddings", None)
+    if kind in ("glm4v", "glm_ocr", "glm4v_moe", "granite_docling"):
+        text.pop("head_dim")
+    if kind in ("granite_docling", "molmo2", "glm4v_moe"):
+        text["attention_bias"] = rng.random() < 0.5
+    if kind in ("granite_docling", "cosmos3_edge"):
+        text["mlp_bias"] = rng.random() < 0.5
+    if kind == "paddleocr_vl":
+        text["use_bias"] = rng.random() < 0.5
+    if kind == "molmo2":
+        text.update(qk_norm_type=rng.choice(["qwen3", "olmo"]),
+                    additional_vocab_size=rng.randint(1, 40))
+    if kind == "glm4v_moe":
+        text.update(n_routed_experts=4, num_experts_per_tok=2, n_shared_experts=rng.randint(1, 3),
+                    moe_intermediate_size=rng.randint(8, 60), n_group=1, topk_group=1,
+                    first_k_dense_replace=rng.randint(0, layers))
+    if kind.startswith("muse"):
+        text["sliding_window"] = rng.randint(4, 99)
+        if rng.random() < 0.5:
+            text["layer_types"] = words(rng, layers, NEAR)
+    if kind == "muse_spark":
+        text.update(num_local_experts=rng.randint(2, 6), num_experts_per_tok=1,
+                    moe_hidden_size=rng.randint(8, 60), moe_intermediate_size=rng.randint(8, 60),
+                    mlp_layer_types=words(rng, layers, ["dense", "sparse"]))
+    if kind == "mistral_large4":
+        draw_latents(rng, text)
+        text["no_rope_layers"] = words(rng, layers, [0, 1])
+        if rng.random() < 0.5:
+            text["indexer_types"] = ["full"] + words(rng, layers - 1, ["full", "shared"])
+    made = {"text_config": text}
+    if kind == "muse_spark":
+        made["audio_config"] = {"out_hidden_size": text["hidden_size"]}
+    if rng.random() < 0.6:
+        made["tie_word_embeddings"] = rng.random() < 0.5
+    if rng.random() < 0.6 and kind not in ("glm4v", "glm_ocr"):
+        text["tie_word_embeddings"] = rng.random() < 0.5
+    return made

@@ -209,6 +209,45 @@ says 0 'qwen2: [0-9]* parameters' \
     '{"model_type": "internvl_chat", "llm_config": {"model_type": "qwen2"},
       "vision_config": {"hidden_size": 64}, "_name_or_path": "qwen2"}'
 says 2 '"bart" is not read: it has an encoder beside its decoder' '{"model_type": "bart"}'
+# Sarvam's biases are those of queries, keys and values.
+sarvam='"model_type": "sarvam_moe", "num_hidden_layers": 2, "head_dim": 64'
+count_of() { sed -n "s/.*$1: \([0-9]*\) parameters/\1/p" "$work/err"; }
+says 0 parameters "{$sarvam}"
+plain=$(count_of sarvam_moe)
+says 0 "sarvam_moe: $((plain + 2 * 64 * (64 + 2 * 4))) parameters" \
+    "{$sarvam, \"attention_bias\": true}"
+# Whether head and embedding are one matrix is the whole's key, the text's, either, or nobody's.
+tie() {
+    says 0 parameters "{\"model_type\": \"$1\"$3, \"text_config\": {\"model_type\": \"$2\",
+        \"hidden_size\": 64, \"num_attention_heads\": 4, \"num_key_value_heads\": 4,
+        \"vocab_size\": 1000, \"num_hidden_layers\": 2$4}}"
+    grep -q '"tied_embeddings": true' "$work/model.json" && found=tied || found=apart
+    [ $found = "$5" ] || wrong "$1$3, text$4: $found, not $5"
+}
+yes=', "tie_word_embeddings": true' no=', "tie_word_embeddings": false'
+tie internvl qwen2 '' '' tied
+tie internvl qwen2 '' "$no" tied
+tie internvl qwen2 "$no" "$yes" apart
+tie idefics3 llama '' "$yes" apart
+tie idefics3 llama "$yes" '' tied
+tie qwen2_5_vl qwen2_5_vl_text "$no" "$yes" tied
+tie qwen2_5_vl qwen2_5_vl_text "$no" "$no" apart
+tie paddleocr_vl paddleocr_vl_text '' "$no" tied
+tie voxtral llama "$yes" "$yes" apart
+tie llama4 llama4_text "$yes" "$no" apart
+tie my_own llama '' "$yes" tied
+tie my_own llama "$no" "$yes" apart
+# Thinkers are read for their text.
+says 0 'thinker_config: its text alone is the model' '{"model_type": "qwen2_5_omni",
+    "thinker_config": {"text_config": {"model_type": "qwen2_5_omni_text"}}, "talker_config": {}}'
+grep -q 'qwen2_5_omni: 7615616512 parameters' "$work/err" || wrong "the thinker's text"
+# Mistral Large 4: layers without rotated positions have keys of the latent alone.
+large='"model_type": "mistral_large4_text", "num_hidden_layers": 4'
+says 0 parameters "{$large, \"no_rope_layers\": [1, 0, 1, 0]}"
+half=$(sed -n 's/.*large4_text: \([0-9]*\) parameters/\1/p' "$work/err")
+says 0 "large4_text: $((half - 6144 * 64 + 512 * 64 * 64)) parameters" \
+    "{$large, \"no_rope_layers\": [1, 0, 0, 0]}"
+says 2 'latents of a layer before are not read' "{$large, \"kv_source_layers\": [0, 0, 2, 3]}"
 # Gemma 3 states how scores are scaled, which Megatron's layer takes from there; read back, the
 # model is the same. Without it there is no layer.
 gemma='"hidden_size": 2560, "intermediate_size": 10240, "num_hidden_layers": 34,

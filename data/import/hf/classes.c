@@ -3,62 +3,9 @@
 // without any key in the file (gated FFN, kind and number of norms, learned positions) is set here
 // as well. Source: the configuration and model classes of transformers; docs/FORMATS.md lists the
 // mapping.
-#include "data/import/hf/internal.h"
+#include "data/import/hf/classes.h"
 
-// A row: the name of the class, and what else it has.
-#define CLASS(type, ...)                                                                           \
-    {                                                                                              \
-        .name = type, __VA_ARGS__                                                                  \
-    }
-#define GATED .shape.gated_ffn = true, .shape.rms_norm = true
-#define FACTS(name, epsilon, base)                                                                 \
-    .shape.activation = name, .shape.norm_epsilon = epsilon, .shape.rotary_base = base
-#define LINEAR(keys, values, width, value_width)                                                   \
-    .shape.linear = {keys, values, width, value_width, .convolution = 4}
-#define BIASES .shape.qkv_bias = true, .shape.linear_bias = true
-#define TIED .shape.tied_embeddings = true
-#define LATENT                                                                                     \
-    .shape.query_rank = 1536, .shape.kv_rank = 512, .shape.rotary_width = 64,                      \
-    .shape.value_width = 128
-#define SIZES(h, f, a, k, v)                                                                       \
-    .shape.hidden = h, .shape.ffn = f, .shape.heads = a, .shape.kv_heads = k, .shape.vocabulary = v
-// Sigmoid scores, of which a number for each expert decides the choice.
-#define CORRECTED .experts.router_score = ROUTER_SIGMOID, .experts.router_bias = true
-#define EXPERTS(count, each) .experts.experts = count, .experts.top_k = each
-#define MIXTURE(count, each) EXPERTS(count, each), .experts_as_ffn = true
-// What several classes have by default.
-#define LLAMA FACTS("silu", 1e-6, 1e4), SIZES(4096, 11008, 32, 0, 32000), GATED, .layers = 32
-#define DEEPSEEK_V3                                                                                \
-    FACTS("silu", 1e-6, 1e4), SIZES(7168, 18432, 128, 0, 129280), LATENT, GATED,                   \
-        .layers = 61, .front = 3, .plain_width = 128, EXPERTS(256, 8), .experts.ffn = 2048,        \
-        .experts.shared_ffn = 1, CORRECTED
-#define BERT(vocabulary)                                                                           \
-    FACTS("gelu", 1e-12, 0), SIZES(768, 3072, 12, 0, vocabulary),                                  \
-        .shape.no_final_norm = true, BIASES, TIED, .layers = 12, .fixed_head_width = true,         \
-        .read = hf_read_bert, .arrange = hf_arrange_bert
-
-#define BIASLESS                                                                                   \
-    .told = "norms by the mean without biases are planned as norms by the root mean square"
-
-#define STEP                                                                                       \
-    FACTS("silu", 1e-5, 1e4), SIZES(4096, 11264, 64, 8, 128815),                                   \
-        .shape.head_width = 128, GATED, .shape.qk_norm = QK_NORM_HEAD, .layers = 45,               \
-        EXPERTS(288, 8), .experts.ffn = 1280, .experts.shared_ffn = 1280, .read = hf_read_step,    \
-        .arrange = hf_arrange_step,                                                                \
-        .told = "the gates of heads are counted in parameters, not in work"
-
-#define MINIMAX                                                                                    \
-    FACTS("silu", 1e-5, 1e6), SIZES(4096, 14336, 32, 8, 32000), GATED,                             \
-        .layers = 32, MIXTURE(8, 2), .read = hf_read_minimax, .arrange = hf_arrange_minimax
-
-#define LING                                                                                       \
-    FACTS("silu", 1e-6, 1e4), SIZES(2048, 5632, 16, 0, 126464), GATED,                             \
-        .layers = 28, EXPERTS(64, 6), .experts.ffn = 1408, .read = hf_read_ling,                   \
-        .arrange = hf_arrange_ling
-
-#define SCANS .told = "selective scans are planned as bound by what they move"
-
-const struct hf_class hf_classes[] = {
+static const struct hf_class classes[] = {
     CLASS("llama", LLAMA, .read = hf_read_llama),
     CLASS("mistral", FACTS("silu", 1e-6, 1e4), SIZES(4096, 14336, 32, 8, 32000), GATED,
           .layers = 32, .window = 4096, .arrange = hf_arrange_all_near),
@@ -396,79 +343,10 @@ const struct hf_class hf_classes[] = {
     CLASS("lfm2_moe", FACTS("silu", 1e-5, 1e6), SIZES(2048, 7168, 32, 8, 65536), GATED, TIED,
           .shape.qk_norm = QK_NORM_HEAD, .layers = 32, EXPERTS(32, 4), .experts.ffn = 1792,
           .read = hf_read_lfm2, .arrange = hf_arrange_lfm2),
-    // Read in recent.c.
-    CLASS("mellum", FACTS("silu", 1e-6, 5e5), SIZES(2304, 7168, 32, 4, 98304),
-          .shape.head_width = 128, GATED, .shape.qk_norm = QK_NORM_HEAD, .layers = 28,
-          .window = 1024, EXPERTS(64, 8), .experts.ffn = 896, .read = hf_read_attention_bias,
-          .arrange = hf_arrange_mellum),
-    CLASS("kolibri1", FACTS("silu", 1e-6, 1e4), SIZES(2560, 512, 48, 4, 128000),
-          .shape.head_width = 128, .shape.norms = 4, GATED, .shape.qk_norm = QK_NORM_HEAD,
-          .layers = 50, .window = 513, EXPERTS(384, 6), .experts.ffn = 512,
-          .experts.shared_ffn = 512, CORRECTED, .shared_width = "shared_expert_intermediate_size",
-          .read = hf_read_attention_bias, .arrange = hf_arrange_kolibri),
-    CLASS("flint", FACTS("silu", 1e-6, 1e4), SIZES(2048, 6144, 32, 4, 150144),
-          .shape.head_width = 128, GATED, .shape.qk_norm = QK_NORM_HEAD, .layers = 49,
-          .window = 513, EXPERTS(256, 6), .experts.ffn = 512, .experts.shared_ffn = 1024,
-          .experts.router_score = ROUTER_SIGMOID, .sinks = true,
-          .shared_width = "shared_expert_intermediate_size", .read = hf_read_attention_bias,
-          .arrange = hf_arrange_flint),
-    CLASS("lara_mini", FACTS("silu", 1e-6, 1e4), SIZES(1024, 512, 16, 4, 151936),
-          .shape.head_width = 128, GATED, TIED, .shape.qk_norm = QK_NORM_HEAD,
-          LINEAR(8, 16, 128, 128), .layers = 34, .window = 512, EXPERTS(128, 4), .experts.ffn = 512,
-          .experts.shared_ffn = 512, .shared_width = "shared_expert_intermediate_size",
-          .read = hf_read_lara_mini, .arrange = hf_arrange_lara_mini),
-    CLASS("aria_text", FACTS("silu", 1e-6, 1e4), SIZES(4096, 4096, 32, 0, 32000), GATED,
-          .layers = 32, MIXTURE(8, 2), .read = hf_read_aria, .arrange = hf_arrange_mixtures),
-    CLASS("cohere2_moe", FACTS("silu", 1e-5, 1e4), SIZES(8192, 22528, 64, 0, 256000),
-          .shape.head_width = 128, GATED, .shape.norms = 1, .shape.parallel_residual = true, TIED,
-          .layers = 40, .window = 4096, MIXTURE(8, 2), .read = hf_read_cohere_moe,
-          .arrange = hf_arrange_cohere_moe, BIASLESS),
-    CLASS("minimax_m3_vl_text", .whole_ties = true, FACTS("silu", 1e-6, 5e6),
-          SIZES(6144, 3072, 64, 4, 200064), .shape.head_width = 128, .shape.rotary_share = 0.5,
-          GATED, .shape.qk_norm = QK_NORM_HEAD, .layers = 60, MIXTURE(128, 4),
-          .read = hf_read_minimax_m3, .arrange = hf_arrange_minimax_m3,
-          .told = "sparse attention is planned as attention to all tokens: the products that find "
-                  "blocks of keys are counted, what they spare is not"),
-    CLASS("gemma4_unified_text", FACTS("gelu_pytorch_tanh", 1e-6, 1e6),
-          SIZES(2304, 9216, 8, 4, 262144), .shape.head_width = 256, .shape.rotary_share = 0.25,
-          .shape.norms = 4, GATED, TIED, .shape.qk_norm = QK_NORM_HEAD, .layers = 30,
-          .window = 1024, .read = hf_read_gemma4_unified, .arrange = hf_arrange_gemma4),
-    CLASS("apertus1p5_text", FACTS("xielu", 1e-5, 12e6), SIZES(4096, 14336, 32, 0, 266752),
-          .shape.rms_norm = true, .shape.qk_norm = QK_NORM_HEAD, .layers = 32,
-          .read = hf_read_apertus15),
-    CLASS("iquestcoder", FACTS("silu", 1e-5, 1e4), SIZES(5120, 27648, 40, 8, 76800), GATED,
-          .layers = 80, .read = hf_read_llama),
-    CLASS("bitnet", FACTS("relu2", 1e-5, 5e5), SIZES(2560, 6912, 20, 5, 128256), GATED,
-          .layers = 30, .read = hf_read_bitnet,
-          .told = "weights of two bits are trained as in the job's precision"),
-    CLASS("diffllama", FACTS("silu", 1e-5, 1e4), SIZES(2048, 8192, 32, 0, 32000), GATED,
-          .layers = 16, .read = hf_read_diffllama,
-          .told = "the difference of two attentions is planned as one"),
-    CLASS("doge", FACTS("silu", 1e-6, 1e4), SIZES(1024, 2048, 8, 0, 32768), GATED,
-          .shape.qk_norm = QK_NORM_HEAD, .layers = 32, EXPERTS(16384, 64), .maybe_dense = true,
-          .read = hf_read_doge, .told = "keys that its mask leaves out are planned as attended to"),
-    CLASS("lfm3", FACTS("silu", 1e-5, 1e6), SIZES(2048, 7680, 16, 4, 128000),
-          .shape.head_width = 128, .shape.rotary_share = 0.5, .shape.norms = 4, GATED, TIED,
-          .shape.qk_norm = QK_NORM_HEAD, .layers = 24, .window = 256, .read = hf_read_lfm3,
-          .arrange = hf_arrange_lfm3),
-    CLASS("codegen", FACTS("gelu_new", 1e-5, 1e4), SIZES(4096, 16384, 16, 0, 50400),
-          .shape.norms = 1, .shape.parallel_residual = true, .shape.linear_bias = true,
-          .layers = 28, .fixed_head_width = true, .read = hf_read_gptj),
-    CLASS("biogpt", FACTS("gelu", 1e-12, 0), SIZES(1024, 4096, 16, 0, 42384),
-          .shape.positions = 1024, BIASES, TIED, .layers = 24, .fixed_head_width = true,
-          .read = hf_read_biogpt),
-    CLASS("xglm", FACTS("gelu", 1e-5, 0), SIZES(1024, 4096, 16, 0, 256008), BIASES, TIED,
-          .layers = 24, .fixed_head_width = true, .read = hf_read_xglm),
-    CLASS("gpt_neox_japanese", FACTS("gelu", 1e-5, 1e4), SIZES(2560, 10240, 32, 0, 32000), TIED,
-          .layers = 32, .fixed_head_width = true, .read = hf_read_neox_japanese,
-          .arrange = hf_arrange_neox_japanese),
-    CLASS("openai-gpt", FACTS("gelu", 1e-5, 0), SIZES(768, 3072, 12, 0, 40478),
-          .shape.positions = 512, .shape.no_final_norm = true, BIASES, TIED, .layers = 12,
-          .fixed_head_width = true, .read = hf_read_gpt2),
-    CLASS("camembert", BERT(30522)),
-    CLASS("data2vec-text", BERT(30522)),
-    CLASS("rwkv", FACTS("relu2", 1e-5, 0), SIZES(4096, 16384, 1, 1, 50277), .layers = 32,
-          .read = hf_read_rwkv, .arrange = hf_arrange_rwkv,
-          .told = "the state of each channel is planned as a convolution of two tokens"),
 };
-const int hf_class_count = ARRAY_LENGTH(hf_classes);
+
+const struct hf_class *hf_class_at(int i)
+{
+    const int count = ARRAY_LENGTH(classes);
+    return i < count ? &classes[i] : hf_recent_class_at(i - count);
+}

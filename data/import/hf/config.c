@@ -65,8 +65,7 @@ static enum status read_sizes(struct hf_model *x, struct error *err)
         if (!hf_is_list(x, keys[i])) TRY(hf_count(x, keys[i], to[i], err));
     if (x->class->fixed_head_width) s->head_width = 0;
     if (x->class->experts_as_ffn) x->experts.ffn = s->ffn;
-    if (!x->class->whole_ties) TRY(hf_flag(x, "tie_word_embeddings", &s->tied_embeddings, err));
-    TRY(hf_flag(&whole, "tie_word_embeddings", &s->tied_embeddings, err));
+    TRY(hf_read_ties(x, &whole, err));
     return HF_DROPOUT(x, err, {"attention_dropout", 0});
 }
 
@@ -165,7 +164,7 @@ static bool same_layer(const struct hf_layer *a, const struct hf_layer *b)
            a->heads == b->heads && a->head_width == b->head_width &&
            a->value_width == b->value_width && a->keys_as_values == b->keys_as_values &&
            a->keys_reused == b->keys_reused && a->choice_reused == b->choice_reused &&
-           a->products == b->products && a->values == b->values &&
+           a->unrotated == b->unrotated && a->products == b->products && a->values == b->values &&
            a->no_feed_forward == b->no_feed_forward;
 }
 
@@ -223,6 +222,7 @@ static const struct shape *own_shape(const struct hf_model *x, const struct hf_l
     if (l->value_width) own->value_width = l->value_width;
     if (own->value_width == own->head_width && !own->kv_rank) own->value_width = 0;
     own->keys_as_values = l->keys_as_values, own->keys_reused = l->keys_reused;
+    if (l->unrotated) own->rotary_width = 0;
     if (l->choice_reused) own->index_heads = own->index_width = own->index_top_k = 0;
     own->vocabulary = own->embedding_width = own->vocabulary_multiple = 0;
     own->tied_embeddings = own->no_final_norm = false;
@@ -236,7 +236,7 @@ static struct layer_run run_of_layer(const struct hf_model *x, const struct hf_l
     *(l->chunked ? &r.chunk : &r.window) = l->window;
     r.linear = l->linear, r.bidirectional = l->bidirectional, r.cross_attention = l->cross;
     if (l->ffn || l->kv_heads || l->heads || l->head_width || l->value_width || l->keys_as_values ||
-        l->keys_reused || l->choice_reused)
+        l->keys_reused || l->choice_reused || l->unrotated)
         r.shape = own_shape(x, l);
     r.linear_beside = l->beside;
     r.no_attention = l->no_attention, r.no_feed_forward = l->no_feed_forward;
@@ -314,7 +314,7 @@ enum status model_import_hf(struct model *m, const char *path, const char *name,
     TRY(hf_read_tower(&whole, model_type, x.shape.hidden, &tower, err));
     set_runs(m, &x, &tower);
     TRY(hf_say_keys(&x, config.path, err));
-    hf_tell_left_out(&x, &root, &tower, m);
+    hf_tell_left_out(&x, x.whole, &tower, m);
     last = last_part(name_or_path);
     m->name = name ? name : last && *last ? last : model_type;
     m->document.sources = TAKE(arena, 1, struct source);

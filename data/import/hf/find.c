@@ -8,17 +8,19 @@
 
 const struct hf_class *hf_find_class(const char *name)
 {
-    for (int i = 0; i < hf_class_count; i++)
-        if (!strcmp(hf_classes[i].name, name)) return &hf_classes[i];
+    const struct hf_class *class;
+    for (int i = 0; (class = hf_class_at(i)); i++)
+        if (!strcmp(class->name, name)) return class;
     return NULL;
 }
 
 static const char *const *class_names(struct arena *arena)
 {
-    int count = hf_class_count, towers = 0;
+    int count = 0, towers = 0;
+    while (hf_class_at(count)) count++;
     while (hf_tower_name(towers)) towers++;
     const char **names = TAKE(arena, count + towers + 1, const char *);
-    for (int i = 0; i < count; i++) names[i] = hf_classes[i].name;
+    for (int i = 0; i < count; i++) names[i] = hf_class_at(i)->name;
     for (int i = 0; i < towers; i++) names[count + i] = hf_tower_name(i);
     return names;
 }
@@ -40,7 +42,6 @@ static const struct unread {
     {"deepseek_v4", "compressed attention and hyper-connections", "deepseek_v32"},
     {"hy_v4", "hyper-connections", "glm_moe_dsa"},
     {"jetmoe", "mixtures of attention's heads", "mixtral"},
-    {"axk2", "gates in its norms", "deepseek_v32"},
     {"blt", "bytes that are patched", "llama"},
     {"dory", "states of unit length, with rates of channels", "afmoe"},
     {"dots3_note", "norms of rotated keys and gates in its latent attention", "deepseek_v32"},
@@ -48,10 +49,13 @@ static const struct unread {
     {"inkling", CONVOLVED, "mixtral"},
     {"inkling2", CONVOLVED, "mixtral"},
     {"inkling2_loop", CONVOLVED ", and layers that are run again", "mixtral"},
-    {"modernbert-decoder", "a dense layer before its head", "olmo"},
     {"phi4_multimodal", "adapters for images and sound", "phi3"},
     {"qwen4_exp", "embeddings of several tokens and gated residuals", "qwen3_5_text"},
     {"zaya", "convolved attention and routers of layers", "qwen3_moe"},
+    {"glm5_next", "hyper-connections and keys found in pools", "glm_moe_dsa"},
+    {"ernie4_5_vl_moe", "experts of images beside those of text", "ernie4_5_moe"},
+    {"unlimited_ocr", "windows beside a part that all tokens see", "deepseek_ocr2"},
+    {"voxtral_realtime", "norms that depend on a delay", "mistral"},
     {"bart", BESIDE, "t5"},
     {"mbart", BESIDE, "t5"},
     {"pegasus", BESIDE, "t5"},
@@ -90,8 +94,9 @@ static bool is_architecture(const char *name, const char *of, struct arena *aren
 
 const struct hf_class *hf_find_architecture(const char *architecture, struct arena *arena)
 {
-    for (int i = 0; architecture && i < hf_class_count; i++)
-        if (is_architecture(hf_classes[i].name, architecture, arena)) return &hf_classes[i];
+    const struct hf_class *class;
+    for (int i = 0; architecture && (class = hf_class_at(i)); i++)
+        if (is_architecture(class->name, architecture, arena)) return class;
     return NULL;
 }
 
@@ -164,6 +169,15 @@ static enum status read_architecture(const struct hf_model *x, const char **to, 
 static enum status find_text(struct hf_model *x, struct json *text, struct error *err)
 {
     static const char *const keys[] = {"text_config", "llm_config", "language_config"};
+    struct json *thinker = TAKE(x->arena, 1, struct json);
+    struct json_field thinks[] = {FIELD_OBJECT("thinker_config", OPTIONAL, thinker)};
+    TRY(HF_FIELDS(x, thinks, err));
+    if (json_is_present(thinker)) {
+        x->root = x->whole = thinker;
+        said_line(x->asked->said,
+                  "thinker_config: its text alone is the model: what hears, sees and speaks is "
+                  "left out");
+    }
     for (size_t i = 0; i < ARRAY_LENGTH(keys) && !json_is_present(text); i++) {
         struct json_field parts[] = {FIELD_OBJECT(keys[i], OPTIONAL, text)};
         TRY(HF_FIELDS(x, parts, err));
@@ -210,12 +224,13 @@ enum status hf_choose_class(struct hf_model *x, struct json *text, const char **
         TRY(HF_FIELDS(x, optional, err));
         TRY(read_architecture(x, &built, err));
         x->class = hf_find_class(of_part);
+        named = of_part;
     }
     if (!x->class && (x->class = hf_find_architecture(built, x->arena)))
         said_assume(x->asked->said, "model_type: %s is read as %s, by its architecture, %s",
                     *type ? *type : "(not stated)", x->class->name, built);
     const char *key = *type ? "model_type" : "architectures";
-    *type = named;
+    if (!*type) *type = named;
     if (x->class) return weigh_task(x, built, err);
     return json_refuse(x->root, err,
                        "%s: \"%s\" is not read%s; describe its layers in a model document "

@@ -9,6 +9,7 @@
 // What makes a layer different from the one before it.
 struct hf_layer {
     bool mixture, cross, bidirectional, linear, beside, no_attention, no_feed_forward;
+    bool unrotated; // latent attention without a rotated part, of its own shape
     int64_t window;
     bool chunked;                                          // the window is a chunk
     int64_t ffn, kv_heads, heads, head_width, value_width; // of its own shape; 0: the model's
@@ -77,8 +78,8 @@ struct hf_class {
     int64_t index_heads; // of the part that selects a token's keys
     const char *told;    // features of the class that the model lacks; NULL: none
 };
-extern const struct hf_class hf_classes[];
-extern const int hf_class_count;
+const struct hf_class *hf_class_at(int i); // NULL: no more
+const struct hf_class *hf_recent_class_at(int i);
 const struct hf_class *hf_find_class(const char *name); // NULL: none of that name
 // Of an architecture (Qwen3ForCausalLM), whatever model_type says; NULL: of none that is read.
 const struct hf_class *hf_find_architecture(const char *architecture, struct arena *arena);
@@ -91,6 +92,7 @@ enum status hf_choose_class(struct hf_model *x, struct json *text, const char **
                             struct error *err);
 
 // ---- keys.c: a missing key leaves *to unchanged
+bool hf_is_listed(const char *words, const char *word); // words: with a space between two
 bool hf_has(const struct hf_model *x, const char *key); // null counts as present
 bool hf_is_list(const struct hf_model *x, const char *key);
 enum status hf_fields(const struct hf_model *x, const struct json_field *fields, size_t count,
@@ -157,6 +159,9 @@ extern const char hf_alibi[]; // printed for models with these positions
 void hf_tell_left_out(const struct hf_model *x, const struct json *whole,
                       const struct hf_tower *tower, const struct model *m);
 
+// ties.c: whether head and embedding are one matrix, by the text's key, the whole's or both.
+enum status hf_read_ties(struct hf_model *x, const struct hf_model *whole, struct error *err);
+
 enum status hf_read_facts(struct hf_model *x,
                           struct error *err); // facts.c: activation and the like
 
@@ -203,7 +208,9 @@ hf_reader hf_arrange_mellum, hf_arrange_kolibri, hf_arrange_flint, hf_read_lara_
     hf_arrange_cohere_moe, hf_read_minimax_m3, hf_arrange_minimax_m3, hf_read_gemma4_unified,
     hf_read_apertus15, hf_read_bitnet, hf_read_diffllama, hf_read_doge, hf_read_lfm3,
     hf_arrange_lfm3, hf_read_biogpt, hf_read_xglm, hf_read_neox_japanese, hf_arrange_neox_japanese,
-    hf_read_rwkv, hf_arrange_rwkv;
+    hf_read_rwkv, hf_arrange_rwkv, hf_read_molmo, hf_read_mistral_large, hf_arrange_mistral_large,
+    hf_read_gated, hf_arrange_muse, hf_read_muse_spark, hf_arrange_beam, hf_read_axk2,
+    hf_read_modernbert, hf_arrange_modernbert;
 
 // ---- nas.c
 hf_reader hf_read_nas, hf_arrange_nas;

@@ -3,6 +3,16 @@
 
 #include "data/import/hf/internal.h"
 
+bool hf_is_listed(const char *types, const char *type)
+{
+    size_t length = strlen(type);
+    for (const char *at = types, *end; *at; at = end + strspn(end, " ")) {
+        end = at + strcspn(at, " ");
+        if ((size_t)(end - at) == length && !memcmp(at, type, length)) return true;
+    }
+    return false;
+}
+
 bool hf_has(const struct hf_model *x, const char *key)
 {
     struct error ignored = {OK, ""};

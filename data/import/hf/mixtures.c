@@ -22,8 +22,8 @@ enum status hf_arrange_exaone_moe(struct hf_model *x, struct error *err)
     return hf_arrange_three_of_four(x, err);
 }
 
-// A gate of attention's output, and a number for each expert that corrects its score.
-enum status hf_read_afmoe(struct hf_model *x, struct error *err)
+// A gate of attention's output without a bias.
+enum status hf_read_gated(struct hf_model *x, struct error *err)
 {
     bool biases = false;
     TRY(hf_flag(x, "attention_bias", &biases, err));
@@ -31,6 +31,13 @@ enum status hf_read_afmoe(struct hf_model *x, struct error *err)
         return json_refuse(x->root, err,
                            "key \"attention_bias\": expected false: biases beside a gate without "
                            "one are not read");
+    return OK;
+}
+
+// And a number for each expert that corrects its score.
+enum status hf_read_afmoe(struct hf_model *x, struct error *err)
+{
+    TRY(hf_read_gated(x, err));
     x->mixture_values = x->experts.experts;
     return hf_read_shared(x, "num_shared_experts", 2, err);
 }
@@ -51,7 +58,7 @@ enum status hf_arrange_hy_v3(struct hf_model *x, struct error *err)
 enum status hf_read_sarvam_moe(struct hf_model *x, struct error *err)
 {
     bool norms = true;
-    TRY(hf_read_attention_bias(x, err));
+    TRY(hf_read_glm(x, err));
     TRY(hf_flag(x, "use_qk_norm", &norms, err));
     if (norms) x->shape.qk_norm = QK_NORM_HEAD;
     return hf_read_shared(x, "n_shared_experts", 1, err);

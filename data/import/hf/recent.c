@@ -302,3 +302,126 @@ enum status hf_arrange_rwkv(struct hf_model *x, struct error *err)
     x->layers[0].values = 2 * x->shape.hidden; // a norm of the embedding
     return OK;
 }
+
+// ---- texts of models of several modalities
+
+// Rows of the embedding for further tokens, which the head does not have.
+enum status hf_read_molmo(struct hf_model *x, struct error *err)
+{
+    struct shape *s = &x->shape;
+    const char *norms = "qwen3";
+    int64_t further = 128;
+    s->output_bias = -1;
+    TRY(hf_flag(x, "attention_bias", &s->qkv_bias, err));
+    TRY(hf_text(x, "qk_norm_type", &norms, err));
+    TRY(hf_count(x, "additional_vocab_size", &further, err));
+    s->qk_norm = strcmp(norms, "qwen3") ? QK_NORM_WHOLE : QK_NORM_HEAD;
+    x->embedding_values = further * s->hidden;
+    hf_asks(x, "norm_after"); // as many norms
+    return OK;
+}
+
+// ---- 2026
+
+// Without latents of queries, whose part that finds keys has a norm; a scale and a shift of scores
+// for each head of both; learned angles.
+enum status hf_read_mistral_large(struct hf_model *x, struct error *err)
+{
+    TRY(hf_read_indexed(x, err));
+    x->shape.query_rank = 0;
+    x->layer_values = 2 * x->shape.heads;
+    x->embedding_values = x->shape.rotary_width / 2;
+    return OK;
+}
+
+enum status hf_arrange_mistral_large(struct hf_model *x, struct error *err)
+{
+    bool *rotated;
+    int64_t *sources;
+    TRY(hf_arrange_indexed(x, err));
+    TRY(hf_rotated_layers(x, &rotated, err));
+    TRY(hf_first_numbers(x, "kv_source_layers", LAYERS_MAX, &sources, err));
+    for (int64_t i = 0; i < x->layer_count; i++) {
+        struct hf_layer *l = &x->layers[i];
+        if (sources && sources[i] != i)
+            return json_refuse(
+                x->root, err,
+                "key \"kv_source_layers\": expected each layer's own number: latents "
+                "of a layer before are not read");
+        l->unrotated = !rotated[i];
+        if (!l->choice_reused) l->values = 2 * (x->shape.hidden + x->shape.index_heads);
+    }
+    return OK;
+}
+
+// Experts on a latent with a norm before and after them; a gate of the residual after each part.
+enum status hf_read_muse_spark(struct hf_model *x, struct error *err)
+{
+    int64_t latent = 4096;
+    TRY(hf_count(x, "moe_hidden_size", &latent, err));
+    x->experts.latent = latent, x->mixture_products = 2 * x->shape.hidden * latent;
+    x->mixture_values = 2 * latent, x->layer_values = 2 * x->shape.hidden;
+    return hf_read_gated(x, err);
+}
+
+// Every fourth layer, counted from the last, has no window.
+enum status hf_arrange_muse(struct hf_model *x, struct error *err)
+{
+    if (x->experts.experts) TRY(mixtures_listed(x, 0, err));
+    for (int64_t i = 0; i < x->layer_count && !hf_has(x, "layer_types"); i++)
+        if ((x->layer_count - 1 - i) % 4) x->layers[i].window = x->window;
+    return hf_windows(x, 0, err);
+}
+
+// Three dense layers first; every sixth one and the last have no window.
+enum status hf_arrange_beam(struct hf_model *x, struct error *err)
+{
+    TRY(mixtures_listed(x, 3, err));
+    TRY(hf_windows(x, 6, err));
+    if (!hf_has(x, "layer_types")) x->layers[x->layer_count - 1].window = 0;
+    return OK;
+}
+
+// Queries come out of their latent before and after its norm, with a gate of each value; norms have
+// a gate of their own, the second one in mixtures alone.
+enum status hf_read_axk2(struct hf_model *x, struct error *err)
+{
+    struct shape *s = &x->shape;
+    int64_t rank = 16;
+    TRY(hf_read_indexed(x, err));
+    TRY(hf_count(x, "gated_norm_rank", &rank, err));
+    x->layer_products = s->heads * s->query_rank * (s->head_width + 2 * s->value_width) +
+                        2 * rank * s->hidden;
+    x->mixture_products = 2 * rank * s->hidden;
+    return OK;
+}
+
+// The first layer has one norm, which the embedding has for it; a dense layer, a norm and biases
+// before and after the logits.
+enum status hf_read_modernbert(struct hf_model *x, struct error *err)
+{
+    struct shape *s = &x->shape;
+    bool biased = false, norm_bias = false, decoder_bias = true;
+    int64_t around = 2 * x->window;
+    TRY(hf_flag(x, "classifier_bias", &biased, err));
+    TRY(hf_flag(x, "norm_bias", &norm_bias, err));
+    TRY(hf_flag(x, "decoder_bias", &decoder_bias, err));
+    TRY(hf_count(x, "local_attention", &around, err));
+    if (!hf_has(x, "sliding_window")) x->window = around / 2;
+    s->rms_norm = !norm_bias, s->kv_heads = s->heads;
+    x->head_values = (s->hidden + 1 + biased + norm_bias) * s->hidden +
+                     (decoder_bias ? s->vocabulary : 0);
+    TRY(HF_DROPOUT(x, err, {"attention_dropout", 0}, {"mlp_dropout", 0}, {"embedding_dropout", 0}));
+    return hf_read_llama(x, err);
+}
+
+enum status hf_arrange_modernbert(struct hf_model *x, struct error *err)
+{
+    int64_t every = 3;
+    TRY(hf_count(x, "global_attn_every_n_layers", &every, err));
+    if (every < 1)
+        return json_refuse(x->root, err, "key \"global_attn_every_n_layers\": expected at least 1");
+    for (int64_t i = 0; i < x->layer_count && !hf_has(x, "layer_types"); i++)
+        if (i % every) x->layers[i].window = x->window;
+    return hf_windows(x, 0, err);
+}

@@ -56,11 +56,7 @@ static bool is_harmless(const char *key)
     for (size_t i = 0; i < ARRAY_LENGTH(ends); i++)
         if (length > strlen(ends[i]) && !strcmp(key + length - strlen(ends[i]), ends[i]))
             return true;
-    for (const char *at = harmless, *end; *at; at = end + strspn(end, " ")) {
-        end = at + strcspn(at, " ");
-        if ((size_t)(end - at) == length && !memcmp(at, key, length)) return true;
-    }
-    return false;
+    return hf_is_listed(harmless, key);
 }
 
 // ---- what is said
