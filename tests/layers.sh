@@ -28,6 +28,7 @@ data/import/hosts    | data/base data/text data/places data/import/*
 data/frameworks      | data/base data/text data/inputs data/kinds
 data/import/nodes    | data/base data/text data/places data/import/*
 data/import/jobs     | data/base data/text data/inputs data/kinds data/frameworks data/import/* data/import/script
+data/import/trainers | data/base data/text data/inputs data/kinds data/frameworks data/import/* data/import/jobs data/import/script
 data/import/script   | data/base data/text data/import/*
 data/import/logs     | data/base data/text data/inputs data/kinds data/numbers data/frameworks data/import/*
 data/import/trace    | data/base data/text data/inputs data/numbers data/import/*

@@ -28,7 +28,7 @@ static const struct setting_row rows[] = {
     TAKES("use-flash-attn use-flash-attention use-flash-attention-2 flash-attention", FLAG, flash),
     TAKES("sequence-parallel-size cp-size", INT, ulysses),
     // axolotl's and Accelerate's
-    TAKES("tensor-parallel-size parallelism-config-tp-size", INT, job.layout.tensor),
+    TAKES("tensor-parallel-size parallelism-config-tp-size tp-size", INT, job.layout.tensor),
     TAKES("context-parallel-size sequence-parallel-degree parallelism-config-cp-size", INT,
           job.layout.context),
     TAKES("dp-shard-size parallelism-config-dp-shard-size", COUNT, shards),
@@ -51,7 +51,7 @@ static const struct setting_row rows[] = {
     TAKES("load-in-4bit q-lora use-qlora", FLAG, adapters.four),
     TAKES("load-in-8bit", FLAG, adapters.eight),
     TAKES("bits quantization-bit quant-bits", TEXT, adapters.bits),
-    TAKES("openrlhf.batch", COUNT, global_batch), // of all GPUs
+    TAKES("openrlhf.batch batch-of-all", COUNT, global_batch), // of all GPUs
     LATER("max-new-tokens"),
     LATER("deepspeed-config"),
     TAKES("max-prompt-length", COUNT, rollout.prompt),

@@ -93,7 +93,7 @@ static const struct setting_row rows[] = {
         norm_names, false),
     SAYS("layernorm_epsilon", NUMBER, shape.norm_epsilon),
     SAYS_IF(shaped, "add_bias_linear bias has_bias", FLAG, shape.linear_bias),
-    SAYS_IF(shaped, "add_qkv_bias", FLAG, shape.qkv_bias),
+    SAYS_IF(shaped, "add_qkv_bias qkv_bias", FLAG, shape.qkv_bias),
     SAYS_IF(shaped, "attention_dropout", SHARE, attention_dropout),
     SAYS_IF(shaped, "hidden_dropout", SHARE, hidden_dropout),
     SAYS("vocab_size override_vocab_size", COUNT, shape.vocabulary),

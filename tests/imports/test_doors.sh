@@ -3,7 +3,7 @@
 # runs and on bytes, time and FLOP. DOORS=500 DOORS_SEED=9: more of them.
 name=test_doors
 . tests/script.sh
-python3 "$root/tests/imports/doors.py" "$plumbline" "$root/data" "$here/runs" "${DOORS:-30}" \
+python3 "$root/tests/imports/doors/doors.py" "$plumbline" "$root/data" "$here/runs" "${DOORS:-30}" \
     "${DOORS_SEED:-1}" > out 2> err || complain "doors"
 cat out
 # A blank cell is what the trainer does: DeepSpeed sums gradients in two bytes, sharded at ZeRO 3.

@@ -78,9 +78,10 @@ struct launches {
     const char *beside; // flags behind a launch that a shell would not have taken
 };
 
+// configs: a launch that names a file of settings is one.
 static enum status find_launches(struct launches *to, struct settings *s,
                                  const struct script *script, const struct setting_rows *rows,
-                                 struct error *err)
+                                 bool configs, struct error *err)
 {
     enum { READ_LEAST = 3 };
     *to = (struct launches){.items = TAKE(s->arena, LAUNCHES_MAX, struct settings),
@@ -100,9 +101,18 @@ static enum status find_launches(struct launches *to, struct settings *s,
         bool list = !strncmp(c->words[0], "--", 2),
              named = at->program && (!strcmp(at->program, "megatron") || // ms-swift's
                                      strstr(at->program, "openrlhf."));
-        if (goes_on || (!list && !named && read_count(at, rows) < READ_LEAST)) continue;
+        if (configs && c->config) at->launch = c;
+        if (goes_on ||
+            (!list && !named && !(configs && c->config) && read_count(at, rows) < READ_LEAST))
+            continue;
         to->lines[to->count++] = c->line, listed = list;
     }
+    int kept = 0; // where flags launch, a file of settings is of a program beside it
+    for (int i = 0; i < to->count; i++) {
+        if (read_count(&to->items[i], rows) < READ_LEAST && to->items[i].launch) continue;
+        to->lines[kept] = to->lines[i], to->items[kept++] = to->items[i];
+    }
+    if (kept) to->count = kept;
     return OK;
 }
 
@@ -145,6 +155,7 @@ static enum status take_values(struct settings *to, const struct script *script,
 static bool is_twin(const struct settings *a, const struct settings *b,
                     const struct setting_rows *rows)
 {
+    if (a->launch && b->launch && strcmp(a->launch->config, b->launch->config) != 0) return false;
     for (int i = 0; i < a->count; i++) {
         const struct setting *at = &a->items[i], *other = setting_of(b, at->key);
         if (launch_is_read(rows, at->key) && (!other || strcmp(other->text, at->text)))
@@ -156,7 +167,7 @@ static bool is_twin(const struct settings *a, const struct settings *b,
 static const char *differences(const struct settings *a, const struct settings *b,
                                const struct setting_rows *rows)
 {
-    const char *text = "";
+    const char *text = b->launch ? b->launch->config : "";
     int count = 0;
     for (int i = 0; i < b->count; i++) {
         const struct setting *at = &b->items[i], *before = setting_of(a, at->key);
@@ -237,7 +248,7 @@ static enum status follow(struct settings *to, struct script *script, const stru
     int64_t chosen = f->asked->launch;
     TRY(script_follow(script, f->path, f->text, f->size, given, given_count, f->asked->arguments,
                       f->arena, err));
-    TRY(find_launches(&l, to, script, rows, err));
+    TRY(find_launches(&l, to, script, rows, f->asked->configs, err));
     take_places(to, script);
     if (!l.count) return take_values(to, script, rows, err);
     if (chosen > l.count)

@@ -12,6 +12,7 @@ struct launch_asked {
     struct option_texts set; // NAME=value
     const char *arguments;   // of the script; NULL: none
     int64_t launch;          // which one, from 1; 0: the only one
+    bool configs;            // a launch may name a file of settings in place of flags
     bool rollouts;           // overrides of reinforcement learning are read
     const char *text;        // of the file; NULL: it is read
 };

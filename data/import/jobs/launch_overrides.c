@@ -236,7 +236,8 @@ enum status launch_read_overrides(struct settings *s, const char *path,
         return fail(err, BAD_INPUT, "%s: expected a launch with overrides (%s), found none: %s",
                     path, asked->rollouts ? "data.train_batch_size=256" : "model.seq_length=4096",
                     asked->rollouts ? "import the script that has it; flags of slime and miles: "
-                                      "plumbline import megatron"
+                                      "plumbline import megatron; of OpenRLHF, TRL's YAML: "
+                                      "plumbline import trainer"
                                     : "write the run's settings as YAML (config.to_yaml(...), or "
                                       "run_config.yaml of a checkpoint)");
     s->nodes = script.nodes, s->of_node = script.of_node, s->said.with = script.read_in;

@@ -244,6 +244,14 @@ static enum status set_batch(struct run *r, struct settings *s, const struct ask
 {
     struct job *j = &r->job;
     struct layout *l = &j->layout;
+    static const char *const ours[] = {"fsdp", "fsdp2", "megatron"}; // veRL's that are read
+    const struct setting *strategy = setting_of(s, "actor_rollout_ref.actor.strategy");
+    size_t k = 0;
+    while (strategy && strategy->text && k < ARRAY_LENGTH(ours) && !is(strategy->text, ours[k]))
+        k++;
+    if (k == ARRAY_LENGTH(ours))
+        return settings_refuse(s, strategy->key, err,
+                               "expected fsdp, fsdp2 or megatron, found \"%.40s\"", strategy->text);
     bool verl = holds(s, "actor_rollout_ref.") || holds(s, "worker.actor."),
          areal = setting_of(s, "train_dataset.batch_size");
     if (r->rollout.prompt && r->rollout.answer && !j->sequence)
@@ -255,6 +263,8 @@ static enum status set_batch(struct run *r, struct settings *s, const struct ask
     if (areal && !verl) r->global_batch = r->rollout.batch;
     if (asked->sequence) j->sequence = asked->sequence;
     if (verl && !r->global_batch) r->global_batch = 256;
+    if (holds(s, "actor_rollout_ref.") && r->rollout.packs && !r->rollout.packed)
+        r->rollout.packed = 16384; // veRL's own
     j->global_batch = verl ? r->global_batch * (r->rollout.answers ? r->rollout.answers : 1)
                       : r->global_batch ? r->global_batch
                                         : r->rollout.batch;

@@ -14,6 +14,8 @@
 #include "data/import/text.h"
 #include "data/text/document.h"
 
+struct script_command;
+
 struct setting {
     const char *key;
     const char *text; // NULL: no value (null, "auto", an empty list)
@@ -37,12 +39,13 @@ struct settings {
     int twice_count;
     // NPROC_PER_NODE and NNODES of a script; its nodes and their processes by #SBATCH.
     const char *processes, *machines, *nodes, *of_node;
-    const char *world, *visible; // WORLD_SIZE, CUDA_VISIBLE_DEVICES
-    bool by_slurm;               // srun starts the processes, on all nodes of #SBATCH
-    const char *model;           // of the recipe of overrides, by the hub's name; NULL: unknown
-    bool neox;                   // names and defaults are GPT-NeoX's
-    bool openrlhf;               // the program is OpenRLHF's
-    bool saved; // by a run, with other keys than its arguments, as those of its model
+    const char *world, *visible;         // WORLD_SIZE, CUDA_VISIBLE_DEVICES
+    const struct script_command *launch; // that names a file of settings; NULL: none
+    bool by_slurm;                       // srun starts the processes, on all nodes of #SBATCH
+    const char *model; // of the recipe of overrides, by the hub's name; NULL: unknown
+    bool neox;         // names and defaults are GPT-NeoX's
+    bool openrlhf;     // the program is OpenRLHF's
+    bool saved;        // by a run, with other keys than its arguments, as those of its model
     bool dump, last_wins, presets;     // presets: most settings are in files that are not here
     bool policy_alone;                 // what is said of rollouts and other models does not matter
     bool gpus_asked, vocabulary_asked; // what the file says of them does not matter

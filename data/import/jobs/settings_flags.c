@@ -337,7 +337,8 @@ enum status launch_take_openrlhf(struct settings *s, struct error *err)
     if (sections || setting_of(s, "flash-attn")) {
         if (!setting_of(s, "attn-implementation"))
             TRY(launch_set(s, "flash-attn", "flash_attention_2", err));
-    } else said_assume(&s->said, "attention is eager, as without --flash_attn");
+    } else if (!setting_of(s, "attn-implementation"))
+        said_assume(&s->said, "attention is eager, as without --flash_attn");
     if (setting_of(s, "zero-stage")) return OK;
     said_assume(&s->said, "ZeRO 2, OpenRLHF's own");
     return launch_set(s, "zero-stage", "2", err);

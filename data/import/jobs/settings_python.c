@@ -283,6 +283,18 @@ static bool find_function(struct python *p, const char *name, struct function *t
 
 static enum status read_function(struct python *p, const struct function *f, struct error *err);
 
+// torchtitan's Trainer.Config, or that of a class on top of it, which is kept.
+static bool is_trainer(struct python *p, const char *name)
+{
+    static const char config[] = "Trainer.Config";
+    size_t length = strlen(name), end = sizeof config - 1;
+    if (length < end || strcmp(name + length - end, config) != 0) return false;
+    if (length > end)
+        settings_in(p)->program =
+            arena_print(settings_in(p)->arena, "%.*s", (int)(length - strlen(".Config")), name);
+    return true;
+}
+
 // "f()": what a function of this file returns, or a recipe of elsewhere.
 static enum status read_base(struct python *p, const char *name, struct error *err)
 {
@@ -335,7 +347,7 @@ static enum status assign(struct python *p, const char *name, struct error *err)
     const char *called = read_name(p);
     source_skip_blanks(r);
     bool call = *called && r->at < r->end && *r->at == '(', plain = call && r->at[1] == ')';
-    if (call && !strcmp(called, "Trainer.Config")) {
+    if (call && is_trainer(p, called)) {
         p->root = name;
         r->at++;
         return read_arguments(p, "", ')', err);
@@ -370,8 +382,8 @@ static enum status read_statement(struct python *p, int indent, bool *returned, 
         r->at += strlen("return ");
         const char *name = read_name(p);
         if (r->at < r->end && *r->at == '(')
-            return r->at++, !strcmp(name, "Trainer.Config") ? read_arguments(p, "", ')', err)
-                                                            : read_base(p, name, err);
+            return r->at++,
+                   is_trainer(p, name) ? read_arguments(p, "", ')', err) : read_base(p, name, err);
         return OK;
     }
     const char *name = read_name(p);

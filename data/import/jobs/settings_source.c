@@ -26,7 +26,11 @@ enum status source_open(struct settings_source *r, struct settings *s, const cha
 enum status source_no_script(const struct settings_source *r, const char *expected,
                              struct error *err)
 {
-    if (strncmp(r->at, "#!", 2) != 0 && strncmp(r->at, "#SBATCH", 7) != 0) return OK;
+    static const char *const ends[] = {".sh", ".sbatch", ".slurm", ".bash"};
+    bool script = !strncmp(r->at, "#!", 2) || !strncmp(r->at, "#SBATCH", 7);
+    for (size_t i = 0; i < ARRAY_LENGTH(ends); i++)
+        script |= path_ends_with(r->s->document.path, ends[i]);
+    if (!script) return OK;
     return fail(err, BAD_INPUT,
                 "%s: expected %s, found a script: give the file that its launch names",
                 r->s->document.path, expected);

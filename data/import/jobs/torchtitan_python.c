@@ -100,10 +100,24 @@ static enum status set_tokens(struct settings *s, struct error *err)
     return OK;
 }
 
+// A class on top of torchtitan's trainer.
+static enum status check_trainer(struct settings *s, struct error *err)
+{
+    const char *name = s->program;
+    if (!name) return OK;
+    if (strstr(name, "Flux") || strstr(name, "Diffusion"))
+        return fail(err, BAD_INPUT,
+                    "%s: %.60s trains a diffusion model; those that are read are of language",
+                    s->document.path, name);
+    said_assume(&s->said, "%.60s: what it does beyond torchtitan's Trainer is left out", name);
+    return OK;
+}
+
 enum status titan_read_python(struct settings *s, const char *path, const char *config,
                               struct arena *arena, struct error *err)
 {
     TRY(settings_read_python(s, path, config, arena, err));
+    TRY(check_trainer(s, err));
     TRY(set_model(s, err));
     set_checkpointing(s);
     TRY(set_tokens(s, err));

@@ -78,15 +78,55 @@ void script_keep_processes(struct follow *f)
     if (machines) s->machines = arena_copy_text(s->arena, machines);
 }
 
+// Whether one of the words between blanks is this one.
+static bool is_among(const char *list, const char *word, size_t length)
+{
+    for (const char *at = list; length && (at = strstr(at, word)); at++)
+        if ((at == list || at[-1] == ' ') && (at[length] == ' ' || !at[length])) return true;
+    return false;
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t length = strlen(text), size = strlen(end);
+    return length > size && !strcmp(text + length - size, end);
+}
+
+// The YAML file that a program in Python is launched with; NULL: none. Accelerate's own is none.
+static const char *config_in(struct follow *f, const char **words, int count)
+{
+    static const char launchers[] = "python python3 torchrun accelerate deepspeed tune litgpt "
+                                    "composer axolotl swift trl llamafactory-cli xtuner",
+                      own[] = "--config_file --config-file --deepspeed --deepspeed_config --fsdp",
+                      others[] = "export eval chat api webui webchat infer serve merge";
+    const char *found = NULL;
+    bool launches = false, begun = false; // begun: the program's own words
+    for (int i = 0; i < count; i++) {
+        const char *word = words[i], *slash = strrchr(word, '/'),
+                   *equals = *word == '-' ? strchr(word, '=') : NULL,
+                   *flag = i && *words[i - 1] == '-' ? words[i - 1] : "";
+        if (equals) flag = arena_print(f->arena, "%.*s", (int)(equals - word), word);
+        const char *file = equals ? equals + 1 : word, *name = slash ? slash + 1 : word;
+        launches |= is_among(launchers, name, strlen(name));
+        if (i && is_among(others, name, strlen(name))) return NULL;
+        if (!found && (ends_with(file, ".yaml") || ends_with(file, ".yml")) && !strchr(file, '=') &&
+            (begun || !is_among(own, flag, strlen(flag))))
+            found = file;
+        begun |= ends_with(word, ".py") || !strcmp(word, "-m");
+    }
+    return launches ? found : NULL;
+}
+
 static void record(struct follow *f, const char **words, int count)
 {
     struct script *s = f->script;
     int flags = 0;
+    const char *config = config_in(f, words, count), *text;
     enum { LAUNCH_FLAGS = 8 };
     for (int i = 0; i < count; i++)
         flags += !strncmp(words[i], "--", 2) || strstr(words[i], " --") ||
                  strstr(words[i], "\n--") || is_override(words[i]);
-    if (!flags) return;
+    if (!flags && !config) return;
     f->launched |= flags >= LAUNCH_FLAGS;
     script_keep_processes(f);
     GROW(s->arena, s->commands, s->command_count, s->command_capacity, 16);
@@ -94,6 +134,11 @@ static void record(struct follow *f, const char **words, int count)
     *c = (struct script_command){
         .count = count, .line = f->line, .words = TAKE(s->arena, count, const char *)};
     for (int i = 0; i < count; i++) c->words[i] = arena_copy_text(s->arena, words[i]);
+    if (config) {
+        const char *path = script_file(f, config, &text);
+        c->config = arena_copy_text(s->arena, config);
+        c->config_path = path ? arena_copy_text(s->arena, path) : NULL;
+    }
     f->bytes += strlen(joined(f, words, count));
 }
 

@@ -1,5 +1,6 @@
 // Programs built on Hugging Face's Trainer (LLaMA-Factory, ms-swift, axolotl, DeepSpeedExamples),
-// and OpenRLHF: YAML or a launch script. The model is its checkpoint's, hence not read.
+// OpenRLHF, torchtune, litgpt and LLM-Foundry: YAML or a launch script. The model is its
+// checkpoint's, hence not read.
 #include <ctype.h>
 #include <string.h>
 #include <strings.h>
@@ -8,115 +9,9 @@
 #include "data/import/jobs/core.h"
 #include "data/import/jobs/importer.h"
 #include "data/import/jobs/launch.h"
+#include "data/import/trainers/internal.h"
 
 enum { ANSWER_DEFAULT = 512 }; // TRL's and ms-swift's max_completion_length
-
-// The stage in a name such as ds_z3_offload_config.json, zero2, stage3.json; -1: none.
-static int stage_in(const char *text)
-{
-    static const char *const before[] = {"zero", "stage", "z"};
-    for (const char *at = text; *at; at++)
-        for (size_t i = 0; i < ARRAY_LENGTH(before); i++) {
-            size_t length = strlen(before[i]);
-            if (strncasecmp(at, before[i], length)) continue;
-            const char *digit = at + length + strspn(at + length, "_-");
-            if (*digit >= '0' && *digit <= '3' && !isdigit((unsigned char)digit[1]))
-                return *digit - '0';
-        }
-    return -1;
-}
-
-// FSDP's words, Accelerate's numbers of them, ms-swift's preset.
-static enum status set_fsdp(struct run *r, struct settings *s, struct error *err)
-{
-    static const struct {
-        const char *word;
-        int zero;
-    } words[] = {{"full_shard", 3},
-                 {"shard_grad_op", 2},
-                 {"hybrid_shard", 3},
-                 {"no_shard", 0},
-                 {"fsdp2", 3},
-                 {"1", 3},
-                 {"2", 2},
-                 {"3", 0},
-                 {"4", 3}};
-    struct layout *l = &r->job.layout;
-    const char *text = r->sharding;
-    size_t i = 0;
-    if (!text || !*text || !strcasecmp(text, "false")) return OK;
-    while (i < ARRAY_LENGTH(words) && !find_in_any_case(text, words[i].word)) i++;
-    if (strchr(text, '.') || i == ARRAY_LENGTH(words))
-        return settings_refuse(
-            s, "fsdp", err,
-            "expected full_shard, shard_grad_op, hybrid_shard or no_shard, found \"%.60s\"", text);
-    l->zero = words[i].zero;
-    l->offload_optimizer |= r->cpu_offload || find_in_any_case(text, "offload");
-    if (l->offload_optimizer)
-        said_assume(&s->said, "offload: the optimizer on the host; weights and gradients stay");
-    if (find_in_any_case(text, "hybrid") || !strcmp(text, "4"))
-        said_assume(&s->said, "hybrid_shard: shards over all data ranks, not those of a node");
-    return OK;
-}
-
-// By the name of Accelerate's configuration, where nothing else says how states are sharded.
-static enum status set_accelerate(struct run *r, struct settings *s, struct error *err)
-{
-    const char *name = r->accelerate;
-    bool fsdp = find_in_any_case(name, "fsdp");
-    if (!name || r->about || r->sharding || setting_of(s, "zero-stage")) return OK;
-    if (stage_in(name) >= 0) return r->about = name, OK;
-    if (!fsdp && !find_in_any_case(name, "ddp") && !find_in_any_case(name, "multi_gpu") &&
-        !find_in_any_case(name, "single"))
-        return settings_refuse(s, "config-file", err,
-                               "how states are sharded stands in %.80s: add --zero_stage, or "
-                               "--fsdp_sharding_strategy, to the launch",
-                               name);
-    r->sharding = fsdp ? "full_shard" : "no_shard";
-    said_assume(&s->said, "%s, as the name %.80s says", r->sharding, name);
-    return OK;
-}
-
-// "zero3_offload" does, "stage3_no_offloading" does not.
-static bool offloads(const char *name)
-{
-    return find_in_any_case(name, "offload") && !find_in_any_case(name, "no_offload") &&
-           !find_in_any_case(name, "no-offload") && !find_in_any_case(name, "without_offload");
-}
-
-static enum status set_sharding(struct run *r, struct settings *s, struct error *err)
-{
-    struct layout *l = &r->job.layout;
-    TRY(set_accelerate(r, s, err));
-    if (!r->about && !r->sharding && !setting_of(s, "zero-stage")) { // Accelerate's, unless told
-        if (r->fsdp) r->sharding = "full_shard";
-        else if (r->deepspeed) r->about = "zero2";
-    }
-    l->offload_optimizer |= r->offload && strcasecmp(r->offload, "none") != 0;
-    bool deepspeed = r->about && *r->about && strcasecmp(r->about, "none") != 0;
-    int stage = deepspeed ? stage_in(r->about) : -1;
-    if (setting_of(s, "zero-stage")) stage = r->zero_stage, deepspeed = true;
-    bool read = deepspeed && stage < 0 && (stage = core_stage(r, s, r->about)) >= 0;
-    r->job.trainer = deepspeed ? TRAINER_DEEPSPEED : TRAINER_OTHER;
-    if (deepspeed && stage < 0)
-        return settings_refuse(s, "deepspeed", err,
-                               "which ZeRO stage it is stands in %.80s: add zero_stage to the file",
-                               r->about);
-    if (stage > 3) return settings_refuse(s, "zero-stage", err, "expected 0 to 3");
-    if (deepspeed && stage && l->offload_optimizer && !read)
-        said_assume(&s->said, "--offload: the optimizer on the host; weights stay on the GPU");
-    if (deepspeed)
-        l->zero = stage,
-        l->offload_optimizer = stage && (l->offload_optimizer || offloads(r->about));
-    else TRY(set_fsdp(r, s, err));
-    if (!deepspeed && !(r->sharding && *r->sharding))
-        said_assume(&s->said, "states are not sharded, as neither --deepspeed nor --fsdp is here");
-    l->gradient_sync = l->zero == 3 || !deepspeed ? SYNC_OVERLAPPED : SYNC_EXPOSED;
-    if (deepspeed && !read && !setting_of(s, "zero-stage") && strcmp(r->about, "z0") != 0)
-        said_assume(&s->said, "ZeRO %d%s, as the name %.80s says", stage,
-                    l->offload_optimizer ? " with the optimizer on the host" : "", r->about);
-    return OK;
-}
 
 static void set_precision(struct run *r, struct settings *s)
 {
@@ -152,6 +47,11 @@ static enum status check_program(const struct run *r, const struct settings *s, 
     static const char *const others[] = {"reward", "dpo",  "ppo", "grpo",
                                          "rlhf",   "orpo", "kto", "train_rm"};
     const char *name = s->program ? s->program : "";
+    if (!strcmp(name, "megatron"))
+        return fail(
+            err, BAD_INPUT,
+            "%s: megatron: ms-swift's launch of Megatron: plumbline import megatron reads it",
+            r->file);
     if (s->openrlhf) name = strstr(name, "openrlhf.") + strlen("openrlhf."); // "rlhf" of no task
     for (size_t i = 0; !s->policy_alone && i < ARRAY_LENGTH(others); i++)
         if (find_in_any_case(name, others[i]))
@@ -209,7 +109,8 @@ static enum status read_run(struct run *r, struct settings *s, const struct aske
     int64_t gpus = r->gpus ? r->gpus : r->processes * r->nodes;
     take_answers(r, s);
     if (asked->sequence) j->sequence = asked->sequence;
-    if (!r->micro_batch)
+    if (asked->micro_batch) r->micro_batch = asked->micro_batch;
+    if (!r->micro_batch && !setting_of(s, "micro-batch-size"))
         return fail(
             err, BAD_INPUT,
             "%s: expected per_device_train_batch_size, found none: this is no training with "
@@ -217,6 +118,7 @@ static enum status read_run(struct run *r, struct settings *s, const struct aske
             r->file);
     const struct settings_lack of[] = {
         {!j->sequence, "the sequence length (cutoff_len, max_length)", "--sequence"},
+        {!r->micro_batch, "the micro-batch", "--micro-batch"},
         {!gpus, "the number of GPUs", "--gpus"}};
     TRY(settings_ask(r->file, of, ARRAY_LENGTH(of), err));
     if (r->ulysses > 1) l->context = r->ulysses, j->context_kind = CONTEXT_ALL_TO_ALL;
@@ -234,14 +136,14 @@ static enum status read_run(struct run *r, struct settings *s, const struct aske
                     (long long)(l->data / r->replicas));
     j->gathered_logits = l->tensor > 1; // as transformers' plans have it
     l->micro_batch = (int)r->micro_batch;
-    if (s->openrlhf && r->global_batch) {
+    if (r->global_batch) {
         int steps;
         TRY(settings_divide(r->file, "the batch over data ranks and micro-batches", r->global_batch,
                             (int64_t)l->data * l->micro_batch, &steps, err));
         r->steps = steps;
     }
     j->global_batch = (int64_t)l->data * l->micro_batch * (r->steps ? r->steps : 1);
-    TRY(set_sharding(r, s, err));
+    TRY(trainer_sharding(r, s, err));
     set_precision(r, s);
     set_recompute(r, s);
     TRY(check_optimizer(r, s, err));
@@ -325,7 +227,25 @@ static enum status take_fsdp(struct settings *s, const struct settings *pairs, s
                       err);
 }
 
-// axolotl's YAML: sections are said by their names, and a batch of all GPUs is none of each.
+// Sections and lists that are not read are said by their names.
+static enum status take_section_names(struct settings *s, const struct settings *pairs,
+                                      struct error *err)
+{
+    static const char read[] = "fsdp lora-target-modules target-modules lora-target peft-config "
+                               "quant-config dist-config deepspeed";
+    for (int i = 0; i < pairs->count; i++) {
+        const char *key = pairs->items[i].key, *end = strpbrk(key, ".[");
+        char *name = end ? arena_print(s->arena, "%.*s", (int)(end - key), key) : NULL;
+        for (char *at = name; at && *at; at++)
+            if (*at == '_') *at = '-';
+        if (name && pairs->items[i].text && !setting_named(read, name, strlen(name)) &&
+            !setting_of(s, name))
+            TRY(launch_set(s, name, "", err));
+    }
+    return OK;
+}
+
+// axolotl's YAML: a batch of all GPUs is none of each.
 static enum status take_axolotl(struct settings *s, const struct settings *pairs, struct error *err)
 {
     const struct setting *adapter = setting_of(pairs, "adapter");
@@ -333,15 +253,6 @@ static enum status take_axolotl(struct settings *s, const struct settings *pairs
     if (setting_of(pairs, "batch_size") && !setting_of(pairs, "gradient_accumulation_steps"))
         return settings_refuse(pairs, "batch_size", err,
                                "expected gradient_accumulation_steps: state it in place of it");
-    for (int i = 0; i < pairs->count; i++) {
-        const char *key = pairs->items[i].key, *end = strpbrk(key, ".[");
-        char *name = end ? arena_print(s->arena, "%.*s", (int)(end - key), key) : NULL;
-        for (char *at = name; at && *at; at++)
-            if (*at == '_') *at = '-';
-        if (name && strcmp(name, "fsdp") != 0 && strcmp(name, "lora-target-modules") != 0 &&
-            !setting_of(s, name))
-            TRY(launch_set(s, name, "", err));
-    }
     return OK;
 }
 
@@ -375,6 +286,7 @@ static enum status take_pairs(struct settings *s, const struct settings *pairs, 
         else TRY(launch_set_value(s, at->key, at->text, err));
     }
     TRY(take_fsdp(s, pairs, err));
+    TRY(take_section_names(s, pairs, err));
     if (setting_of(pairs, "base_model")) TRY(take_axolotl(s, pairs, err));
     return stage && stage->text ? launch_set(s, "zero-stage", stage->text, err) : OK;
 }
@@ -395,17 +307,67 @@ static void take_values(struct settings *pairs)
     pairs->count = kept;
 }
 
+static enum status take_yaml(struct settings *s, struct settings *yaml, struct error *err)
+{
+    bool saved = setting_of(yaml, "_wandb.value.cli_version");
+    if (saved) take_values(yaml);
+    s->saved = saved;
+    if (dialect_is(yaml)) return dialect_take(s, yaml, err);
+    TRY(take_pairs(s, yaml, err));
+    return take_sections(s, yaml, err);
+}
+
+// YAML, with references only in those whose programs follow them; or JSON.
+static enum status read_pairs(struct settings *to, const char *path, struct arena *arena,
+                              struct error *err)
+{
+    if (path_ends_with(path, ".json")) return settings_read_json(to, path, arena, err);
+    TRY(settings_read_yaml_raw(to, path, arena, err));
+    return dialect_is(to) ? settings_read_yaml(to, path, arena, err) : OK;
+}
+
+// The file of settings that a launch names, under what its command states.
+static enum status take_config(struct settings *s, const struct asked *asked, struct error *err)
+{
+    const struct script_command *c = s->launch;
+    const struct settings flags = *s;
+    struct settings yaml;
+    bool states = false;
+    for (int i = 0; i < s->count; i++) states |= strstr(s->items[i].key, "batch-size") != NULL;
+    if (!c->config_path && states)
+        return said_assume(&s->said, "what is not here is in %.80s, another file", c->config), OK;
+    if (!c->config_path)
+        return fail(err, BAD_INPUT,
+                    "%s: line %d: the settings stand in %.80s, which is not here: import it, or "
+                    "put it beside the script",
+                    asked->import.path, c->line, script_shown(c->config, s->arena));
+    TRY(read_pairs(&yaml, c->config_path, s->arena, err));
+    for (int i = 0; i < c->count; i++) { // NAME=value, over the file's
+        size_t name = strcspn(c->words[i], "=");
+        if (!isalpha((unsigned char)*c->words[i]) || !c->words[i][name]) continue;
+        settings_replace(&yaml, arena_print(s->arena, "%.*s", (int)name, c->words[i]),
+                         c->words[i] + name + 1, c->line);
+    }
+    s->items = NULL, s->count = s->capacity = 0;
+    TRY(take_yaml(s, &yaml, err));
+    for (int i = 0; i < flags.count; i++)
+        settings_replace(s, flags.items[i].key, flags.items[i].text, 0);
+    said_assume(&s->said, "settings of %.80s, which the launch names", c->config);
+    return OK;
+}
+
 static enum status read_files(struct settings *s, const struct asked *asked, struct error *err)
 {
-    const char *path = asked->import.path, *dot = strrchr(path, '.');
+    const char *path = asked->import.path;
     const struct launch_asked of = {.rows = asked->importer->rows,
                                     .set = asked->set,
                                     .arguments = asked->arguments,
-                                    .launch = asked->launch};
-    struct settings yaml;
-    bool json = dot && !strcmp(dot, ".json");
-    if (!json && (!dot || (strcmp(dot, ".yaml") && strcmp(dot, ".yml")))) {
+                                    .launch = asked->launch,
+                                    .configs = true};
+    if (!path_ends_with(path, ".json") && !path_ends_with(path, ".yaml") &&
+        !path_ends_with(path, ".yml")) {
         TRY(launch_read(s, path, &of, asked->import.arena, err));
+        if (s->launch) TRY(take_config(s, asked, err));
         // A flag alone: the stage is that of a file beside it, else another one's, 0 unless stated.
         struct setting *deepspeed = (struct setting *)setting_of(s, "deepspeed");
         const struct setting *file = setting_of(s, "deepspeed-config");
@@ -415,15 +377,11 @@ static enum status read_files(struct settings *s, const struct asked *asked, str
             deepspeed->text = file && !setting_of(s, "zero-stage") ? file->text : "z0";
         return launch_take_openrlhf(s, err);
     }
-    TRY((json ? settings_read_json : settings_read_yaml_raw)(&yaml, path, asked->import.arena,
-                                                             err));
-    bool saved = setting_of(&yaml, "_wandb.value.cli_version");
-    if (saved) take_values(&yaml);
+    struct settings yaml;
+    TRY(read_pairs(&yaml, path, asked->import.arena, err));
     *s = settings_empty(asked->import.arena);
-    s->saved = saved;
     s->document = yaml.document, s->flags = true;
-    TRY(take_pairs(s, &yaml, err));
-    return take_sections(s, &yaml, err);
+    return take_yaml(s, &yaml, err);
 }
 
 static enum status read_settings(struct settings *s, const struct asked *asked, struct error *err)
@@ -443,12 +401,12 @@ static const struct importer importer = {.name = "trainer",
                                          .run = read_run};
 
 static const struct option_row option_rows[] = {
-    ASK_GPUS, ASK_IGNORE, ASK_SEQUENCE, ASK_SET, ASK_ARGUMENTS, ASK_LAUNCH,
+    ASK_GPUS, ASK_IGNORE, ASK_SEQUENCE, ASK_MICRO_BATCH, ASK_SET, ASK_ARGUMENTS, ASK_LAUNCH,
 };
 static const struct asked defaults_asked = ASKED(importer);
 const struct command import_trainer = {
     .name = "trainer",
-    .text = "LLaMA-Factory, axolotl YAML, ms-swift JSON, HF's Trainer, OpenRLHF -> job",
+    .text = "LLaMA-Factory, axolotl, torchtune ... YAML, HF's Trainer, OpenRLHF -> job",
     .usage = "plumbline import trainer CONFIG.yaml|FILE.sh --gpus N [-o job.json]",
     READER(option_rows, struct asked, defaults_asked),
 };

@@ -1,0 +1,324 @@
+// See internal.h: torchtune (recipes/ at c0f1c5e58130), litgpt (litgpt/ at 26857050fe3f) and
+// LLM-Foundry (llmfoundry/ at 4d13f6877b6e).
+#include "data/import/trainers/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "data/base/names.h"
+#include "data/frameworks/setting.h"
+#include "data/import/jobs/launch.h"
+
+struct word {
+    const char *key, *flag;
+};
+
+struct dialect {
+    bool (*is)(const struct settings *pairs);
+    const struct word *words; // ended by NULLs
+    const char *left;         // keys that change nothing, between blanks
+    enum status (*take)(struct settings *s, const struct settings *pairs, struct error *err);
+};
+
+static const char *text_of(const struct settings *pairs, const char *key)
+{
+    const struct setting *at = setting_of(pairs, key);
+    return at ? at->text : NULL;
+}
+
+static bool is_true(const struct settings *pairs, const char *key)
+{
+    const char *text = text_of(pairs, key);
+    return text && !strcasecmp(text, "true");
+}
+
+static bool has_one_of(const char *text, const char *const *words)
+{
+    while (*words && !find_in_any_case(text, *words)) words++;
+    return *words != NULL;
+}
+
+// "16 bits" of weights and states beside each other, where nothing is kept in fp32.
+static void say_narrow(struct settings *s, const char *key, const char *text)
+{
+    said_assume(&s->said, "%s %.20s: weights and Adam's states are in fp32 beside it", key, text);
+}
+
+// ---- torchtune
+
+static bool is_torchtune(const struct settings *pairs)
+{
+    for (int i = 0; i < pairs->count; i++) {
+        const char *key = pairs->items[i].key, *text = pairs->items[i].text,
+                   *end = strstr(key, "._component_");
+        if (end && text && strstr(text, "torchtune.")) return true;
+    }
+    return false;
+}
+
+static const struct word torchtune_words[] = {
+    {"batch_size", "per-device-train-batch-size"},
+    {"gradient_accumulation_steps", "gradient-accumulation-steps"},
+    {"tokenizer.max_seq_len", "max-seq-len"},
+    {"dtype", "torch-dtype"},
+    {"enable_activation_checkpointing", "gradient-checkpointing"},
+    {"enable_activation_offloading", "activation-offloading"},
+    {"tensor_parallel_dim", "tensor-parallel-size"},
+    {"context_parallel_dim", "context-parallel-size"},
+    {"data_parallel_replicate_dim", "dp-replicate-size"},
+    {"optimizer._component_", "optim"},
+    {"optimizer_in_bwd", "optimizer-in-bwd"},
+    {"compile", "torch-compile"},
+    {"dataset.packed", "packing"},
+    {"model.lora_rank", "lora-rank"},
+    {"model.lora_alpha", "lora-alpha"},
+    {"model.lora_dropout", "lora-dropout"},
+    {"model.quantize_base", "load-in-4bit"},
+    {"model.use_dora", "use-dora"},
+    {NULL, NULL}};
+
+static const char torchtune_left[] =
+    "output_dir seed shuffle epochs max_steps max_steps_per_epoch log_every_n_steps log_level "
+    "log_peak_memory_stats resume_from_checkpoint save_adapter_weights_only device num_workers "
+    "checkpointer.* dataset.* dataset_val.* metric_logger.* profiler.* lr_scheduler.* optimizer.* "
+    "tokenizer.* loss.* model.* collate_fn clip_grad_norm run_val_every_n_steps batch_size_val "
+    "save_every_n_steps save_every_n_epochs tokenizer_dir warmup_steps min_lr_ratio ignore_index "
+    "enable_fsdp fsdp_reshard_after_forward fsdp_cpu_offload data_parallel_shard_dim "
+    "custom_sharded_layers tensor_parallel_plan.* dist_backend cudnn_deterministic_mode "
+    "enable_async_checkpointing async_checkpointing base_model_path load_balancing_loss_weight";
+
+// Products by torchtune's names.
+static const char *torchtune_products(struct settings *s, const struct settings *pairs)
+{
+    const char *text = "";
+    int count = setting_list_length(pairs, "model.lora_attn_modules");
+    for (int i = 0; i < count; i++) {
+        const char *name = text_of(pairs, arena_print(s->arena, "model.lora_attn_modules[%d]", i));
+        if (name && !strcmp(name, "output_proj")) name = "o_proj";
+        if (name) text = arena_print(s->arena, "%s%s%s", text, *text ? ", " : "", name);
+    }
+    if (is_true(pairs, "model.apply_lora_to_mlp"))
+        text = arena_print(s->arena, "%s%sgate_proj, up_proj, down_proj", text, *text ? ", " : "");
+    if (is_true(pairs, "model.apply_lora_to_output"))
+        text = arena_print(s->arena, "%s%slm_head", text, *text ? ", " : "");
+    return text;
+}
+
+static enum status take_torchtune(struct settings *s, const struct settings *pairs,
+                                  struct error *err)
+{
+    static const char *const others[] = {"DPO", "RSO", "SimPO", "PPO", "GRPO", "KL", "KD", NULL};
+    static const char sections[] = "teacher_model kd_loss policy_model reward_and_value_model "
+                                   "grpo_samples ppo_epochs reward_functions vllm_url kd_ratio",
+                      other_heads[] = "classifier";
+    const char *model = text_of(pairs, "model._component_"), *dtype = text_of(pairs, "dtype"),
+               *loss = text_of(pairs, "loss._component_"),
+               *shards = text_of(pairs, "data_parallel_shard_dim");
+    for (int i = 0; i < pairs->count; i++) {
+        const char *key = pairs->items[i].key;
+        if (setting_named(sections, key, strcspn(key, ".[")))
+            return settings_refuse(pairs, key, err, "is not read: " SETTING_OF_OTHERS);
+    }
+    if (loss && has_one_of(strrchr(loss, '.') ? strrchr(loss, '.') : loss, others))
+        return settings_refuse(pairs, "loss._component_", err, "%.80s: " SETTING_OF_OTHERS, loss);
+    if (!model)
+        return fail(err, BAD_INPUT, "%s: expected model with its _component_, found none",
+                    pairs->document.path);
+    if (strrchr(model, '.')) model = strrchr(model, '.') + 1;
+    if (strstr(model, other_heads))
+        return settings_refuse(pairs, "model._component_", err, "%.80s: " SETTING_OF_OTHERS, model);
+    bool quantized = !strncmp(model, "qlora_", 6), lora = quantized || !strncmp(model, "lora_", 5);
+    TRY(launch_set(s, "model", model + (quantized ? 6 : lora ? 5 : 0), err));
+    TRY(launch_set(s, "adapter", lora ? "lora" : "none", err));
+    if (quantized) TRY(launch_set(s, "load-in-4bit", "true", err));
+    if (lora) TRY(launch_set(s, "lora-target-modules", torchtune_products(s, pairs), err));
+    if (strstr(model, "vision"))
+        said_assume(&s->said, "%.60s: the tower for images and what is frozen are the model's",
+                    model);
+    if (!lora && dtype && strstr(dtype, "16")) say_narrow(s, "dtype", dtype);
+    if (shards && atoi(shards) > 0) TRY(launch_set(s, "dp-shard-size", shards, err));
+    const char *again = text_of(pairs, "fsdp_reshard_after_forward");
+    said_assume(&s->said, "states are sharded by FSDP, as torchtune's distributed recipes do");
+    return launch_set(
+        s, "fsdp",
+        arena_print(s->arena, "%s%s",
+                    again && !strcasecmp(again, "false") ? "shard_grad_op" : "full_shard",
+                    is_true(pairs, "fsdp_cpu_offload") ? " offload" : ""),
+        err);
+}
+
+// ---- litgpt
+
+static bool is_litgpt(const struct settings *pairs)
+{
+    return setting_of(pairs, "train.micro_batch_size") && setting_of(pairs, "precision");
+}
+
+static const struct word litgpt_words[] = {{"train.micro_batch_size", "micro-batch-size"},
+                                           {"train.global_batch_size", "batch-of-all"},
+                                           {"train.max_seq_length", "max-seq-length"},
+                                           {"devices", "nproc-per-node"},
+                                           {"num_nodes", "nnodes"},
+                                           {"checkpoint_dir", "model"},
+                                           {"model_name", "model"},
+                                           {"lora_r", "lora-rank"},
+                                           {"lora_alpha", "lora-alpha"},
+                                           {"lora_dropout", "lora-dropout"},
+                                           {NULL, NULL}};
+
+static const char litgpt_left[] =
+    "out_dir seed logger_name eval.* data.* optimizer.* resume train.* initial_checkpoint_dir "
+    "tokenizer_dir download_dir access_token model_config.* log.* precision quantize lora_query "
+    "lora_key lora_value lora_projection lora_mlp lora_head compiler executors strategy";
+
+static enum status take_litgpt(struct settings *s, const struct settings *pairs, struct error *err)
+{
+    static const struct word products[] = {{"lora_query", "q_proj"},
+                                           {"lora_key", "k_proj"},
+                                           {"lora_value", "v_proj"},
+                                           {"lora_projection", "o_proj"},
+                                           {"lora_mlp", "gate_proj, up_proj, down_proj"},
+                                           {"lora_head", "lm_head"}};
+    const char *precision = text_of(pairs, "precision"), *bits = text_of(pairs, "quantize"),
+               *devices = text_of(pairs, "devices"), *nodes = text_of(pairs, "num_nodes"),
+               *text = "";
+    bool lora = text_of(pairs, "lora_r") != NULL,
+         trains = setting_of(pairs, "model_name") || setting_of(pairs, "initial_checkpoint_dir"),
+         one = devices && atoi(devices) == 1 && (!nodes || atoi(nodes) == 1);
+    for (size_t i = 0; lora && i < ARRAY_LENGTH(products); i++)
+        if (is_true(pairs, products[i].key))
+            text = arena_print(s->arena, "%s%s%s", text, *text ? ", " : "", products[i].flag);
+    TRY(launch_set(s, "adapter", lora ? "lora" : "none", err));
+    if (lora) TRY(launch_set(s, "lora-target-modules", text, err));
+    if (bits)
+        TRY(launch_set(s, strstr(bits, "int8") ? "load-in-8bit" : "load-in-4bit", "true", err));
+    if (precision)
+        TRY(launch_set(s, "torch-dtype",
+                       !strncmp(precision, "bf16", 4) ? "bfloat16"
+                       : !strncmp(precision, "16", 2) ? "float16"
+                                                      : "float32",
+                       err));
+    if (!lora && precision && strstr(precision, "16-true")) say_narrow(s, "precision", precision);
+    if (one) return launch_set(s, "fsdp", "no_shard", err);
+    said_assume(&s->said, trains ? "states are sharded by FSDP, as litgpt does"
+                                 : "states are sharded by FSDP, and blocks recomputed, as litgpt "
+                                   "does on several GPUs");
+    if (!trains) TRY(launch_set(s, "gradient-checkpointing", "true", err));
+    return launch_set(s, "fsdp", trains ? "hybrid_shard" : "full_shard", err);
+}
+
+// ---- LLM-Foundry
+
+static bool is_foundry(const struct settings *pairs)
+{
+    return setting_of(pairs, "device_train_microbatch_size") ||
+           setting_of(pairs, "device_train_grad_accum");
+}
+
+static const struct word foundry_words[] = {
+    {"max_seq_len", "max-seq-len"},
+    {"global_train_batch_size", "batch-of-all"},
+    {"device_train_microbatch_size", "micro-batch-size"},
+    {"fsdp_config.activation_checkpointing", "gradient-checkpointing"},
+    {"fsdp_config.activation_cpu_offload", "activation-offloading"},
+    {"optimizer.name", "optim"},
+    {"peft_config.r", "lora-rank"},
+    {"peft_config.lora_alpha", "lora-alpha"},
+    {"peft_config.lora_dropout", "lora-dropout"},
+    {"peft_config.use_dora", "use-dora"},
+    {"model.peft_config.r", "lora-rank"},
+    {"model.peft_config.lora_alpha", "lora-alpha"},
+    {"model.peft_config.lora_dropout", "lora-dropout"},
+    {"compile_config", "torch-compile"},
+    {NULL, NULL}};
+
+static const char foundry_left[] =
+    "variables.* run_name tokenizer.* tokenizer_name train_loader.* eval_loader.* scheduler.* "
+    "optimizer.* algorithms.* max_duration eval_interval eval_first eval_subset_num_batches seed "
+    "global_seed device_eval_batch_size progress_bar log_to_console console_log_interval "
+    "callbacks.* loggers.* fsdp_config.* model.* peft_config.* precision save_folder save_interval "
+    "save_num_checkpoints_to_keep save_overwrite save_weights_only save_filename load_path "
+    "load_weights_only load_strict_model_weights autoresume dist_timeout python_log_level "
+    "icl_tasks "
+    "icl_seq_len icl_max_seq_len icl_tasks.* eval_gauntlet.* data_local data_remote "
+    "expandable_segments max_split_size_mb profiler.* metadata.* code_paths log_config "
+    "only_hf_checkpoint";
+
+static enum status take_foundry(struct settings *s, const struct settings *pairs, struct error *err)
+{
+    static const char *const lists[] = {"peft_config.target_modules",
+                                        "model.peft_config.target_modules"};
+    const char *precision = text_of(pairs, "precision"), *text = "",
+               *shards = text_of(pairs, "fsdp_config.sharding_strategy"),
+               *model = text_of(pairs, "model.pretrained_model_name_or_path");
+    if (setting_of(pairs, "device_train_grad_accum"))
+        return settings_refuse(pairs, "device_train_grad_accum", err,
+                               "expected device_train_microbatch_size: state it in place of it");
+    if (model) TRY(launch_set(s, "model", model, err));
+    else
+        said_assume(&s->said, "the model's sizes are the section's: %.40s, written as a model",
+                    text_of(pairs, "model.name") ? text_of(pairs, "model.name") : "model");
+    for (size_t k = 0; k < ARRAY_LENGTH(lists); k++)
+        for (int i = 0; i < setting_list_length(pairs, lists[k]); i++) {
+            const char *name = text_of(pairs, arena_print(s->arena, "%s[%d]", lists[k], i));
+            if (name) text = arena_print(s->arena, "%s%s%s", text, *text ? ", " : "", name);
+        }
+    bool lora = setting_of(s, "lora-rank") != NULL;
+    TRY(launch_set(s, "adapter", lora ? "lora" : "none", err));
+    if (*text) TRY(launch_set(s, "lora-target-modules", text, err));
+    if (precision)
+        TRY(launch_set(s, "torch-dtype",
+                       strstr(precision, "bf16")   ? "bfloat16"
+                       : strstr(precision, "fp16") ? "float16"
+                       : strstr(precision, "fp8")  ? "bfloat16"
+                                                   : "float32",
+                       err));
+    if (precision && strstr(precision, "fp8"))
+        said_assume(&s->said, "precision %.20s: products are in 16 bits", precision);
+    if (is_true(pairs, "fsdp_config.cpu_offload"))
+        return settings_refuse(pairs, "fsdp_config.cpu_offload", err,
+                               "weights on the host: leave it out");
+    bool sharded = false;
+    for (int i = 0; i < pairs->count; i++)
+        sharded |= !strncmp(pairs->items[i].key, "fsdp_config.", 12);
+    return launch_set(s, "fsdp", shards ? shards : sharded ? "full_shard" : "no_shard", err);
+}
+
+// ---- all
+
+static const struct dialect dialects[] = {
+    {is_torchtune, torchtune_words, torchtune_left, take_torchtune},
+    {is_litgpt, litgpt_words, litgpt_left, take_litgpt},
+    {is_foundry, foundry_words, foundry_left, take_foundry}};
+
+static const struct dialect *dialect_of(const struct settings *pairs)
+{
+    for (size_t i = 0; i < ARRAY_LENGTH(dialects); i++)
+        if (dialects[i].is(pairs)) return &dialects[i];
+    return NULL;
+}
+
+bool dialect_is(const struct settings *pairs) { return dialect_of(pairs) != NULL; }
+
+static enum status take_key(struct settings *s, const struct dialect *d, const struct setting *at,
+                            struct error *err)
+{
+    size_t length = settings_base_length(at->key), section = strcspn(at->key, ".");
+    const struct word *w = d->words;
+    while (w->key && (strlen(w->key) != length || strncmp(w->key, at->key, length) != 0)) w++;
+    if (w->key) return at->text ? launch_set(s, w->flag, at->text, err) : OK;
+    if (setting_named(d->left, at->key, length))
+        return said_ignore(&s->said,
+                           arena_print(s->arena, "%.*s", (int)(section < length ? section : length),
+                                       at->key)),
+               OK;
+    return at->text && !setting_of(s, at->key) ? launch_set(s, at->key, at->text, err) : OK;
+}
+
+enum status dialect_take(struct settings *s, const struct settings *pairs, struct error *err)
+{
+    const struct dialect *d = dialect_of(pairs);
+    for (int i = 0; i < pairs->count; i++) TRY(take_key(s, d, &pairs->items[i], err));
+    return d->take(s, pairs, err);
+}

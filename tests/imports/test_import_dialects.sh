@@ -1,0 +1,163 @@
+#!/bin/sh
+# torchtune's, litgpt's and LLM-Foundry's YAML; files of settings that launches name; classes on top
+# of torchtitan's trainer.
+set -u
+name=test_import_dialects
+. tests/imports/import.sh
+
+# job FORMAT FILE ASSERTIONS [OPTION ...]: j, l: the job and its layout
+job() {
+    format=$1 file=$2 asserted=$3; shift 3
+    "$plumbline" import "$format" "$work/$file" "$@" -o "$work/job.json" 2>"$work/err" || {
+        wrong "$file: $(cat "$work/err")"; return
+    }
+    python3 -c 'import json, sys
+j = json.load(open(sys.argv[1])); l = j["layout"]
+for a in sys.argv[2].split(";"): assert eval(a.strip()), (a, j)' "$work/job.json" "$asserted" \
+        2>"$work/log" || wrong "$file: $(tail -1 "$work/log")"
+}
+no() { # FORMAT FILE WORDS [OPTION ...]
+    format=$1 file=$2 words=$3; shift 3
+    "$plumbline" import "$format" "$work/$file" "$@" -o "$work/no.json" 2>"$work/err"
+    [ $? -eq 2 ] && [ "$(wc -l <"$work/err")" -eq 1 ] || wrong "not refused: $words"
+    told "$words"
+}
+
+llama="  _component_: torchtune.models.llama3_1.llama3_1_8b"
+tune() { # LINES ...: a recipe of torchtune with these in place of its model's
+    printf '%s\n' 'tokenizer:' '  _component_: torchtune.models.llama3.llama3_tokenizer' \
+        '  max_seq_len: 4096' 'batch_size: 3' 'gradient_accumulation_steps: 5' 'dtype: bf16' \
+        'enable_activation_checkpointing: True' 'optimizer:' '  _component_: torch.optim.AdamW' \
+        '  lr: 1e-5' "$@" >"$work/tune.yaml"
+}
+tune model: "$llama"
+job trainer tune.yaml "j['sequence']==4096;l['micro_batch']==3;l['data']==8;l['zero']==3;
+    j['global_batch']==120;j['recompute']==['none','full'] or l['recompute']=='full'" --gpus 8
+told 'dtype bf16: weights and Adam.s states are in fp32'
+told 'the model is llama3_1_8b'
+tune model: '  _component_: torchtune.models.llama3_1.qlora_llama3_1_8b' '  lora_rank: 4' \
+    '  lora_attn_modules: [q_proj, output_proj]' '  apply_lora_to_mlp: True' \
+    'tensor_parallel_dim: 2'
+job trainer tune.yaml "l['tensor']==2;l['data']==4" --gpus 8
+told '"adapter_rank": 4, "adapter_modules": \["query", "output", "gate", "up", "down"\], "weight_b'
+tune model: '  _component_: torchtune.models.llama3_1.lora_llama3_1_8b' '  lora_rank: 4' \
+    '  lora_attn_modules: [q_proj]' '  apply_lora_to_output: True'
+no trainer tune.yaml 'found lm_head: no other is priced' --gpus 8
+tune model: "$llama" 'enable_activation_offloading: True'
+no trainer tune.yaml 'activation-offloading: is not read: activations' --gpus 8
+tune model: "$llama" 'loss:' \
+    '  _component_: torchtune.rlhf.loss.DPOLoss'
+no trainer tune.yaml 'loss._component_: .*DPOLoss: pairs' --gpus 8
+tune model: "$llama" 'teacher_model:' '  x: 1'
+no trainer tune.yaml 'teacher_model.x: is not read: pairs' --gpus 8
+tune model: "$llama" 'sequence_parallel_dim: 2'
+no trainer tune.yaml 'unknown, and by the name .*sequence_parallel_dim' --gpus 8
+tune model: "$llama" \
+    'fsdp_reshard_after_forward: False' 'data_parallel_shard_dim: -1'
+job trainer tune.yaml "l['zero']==2" --gpus 8
+sed -i 's/PagedAdamW//; s/torch.optim.AdamW/bitsandbytes.optim.PagedAdamW8bit/' "$work/tune.yaml"
+no trainer tune.yaml 'has other states than Adam.s' --gpus 8
+
+lit() { # LINES ...
+    printf '%s\n' 'precision: bf16-true' 'train:' '  global_batch_size: 48' \
+        '  micro_batch_size: 2' '  max_seq_length: 1024' '  epochs: 1' "$@" >"$work/lit.yaml"
+}
+lit 'checkpoint_dir: checkpoints/some/model' 'devices: 4' 'num_nodes: 2'
+job trainer lit.yaml "l['data']==8;j['global_batch']==48;l['zero']==3;l['recompute']=='full'"
+told 'blocks recomputed, as litgpt'
+lit 'checkpoint_dir: x/y' 'devices: 1' 'lora_r: 8' 'lora_query: true' 'lora_key: false' \
+    'lora_mlp: true' 'quantize: bnb.nf4'
+job trainer lit.yaml "l['data']==1;l['zero']==0;l['recompute']=='none';j['precision']=='bf16'"
+told '"adapter_modules": \["query", "gate", "up", "down"\], "weight_bits": 4'
+lit 'model_name: pythia-1b' 'devices: 8'
+job trainer lit.yaml "l['zero']==3;l['recompute']=='none'"
+lit 'model_name: pythia-1b' 'devices: auto'
+no trainer lit.yaml 'the number of GPUs is missing'
+lit 'model_name: pythia-1b' 'devices: 5'
+no trainer lit.yaml 'expected'
+
+foundry() { # LINES ...
+    printf '%s\n' 'variables:' '  length: 512' 'max_seq_len: ${variables.length}' \
+        'global_train_batch_size: 64' 'precision: amp_bf16' 'optimizer:' \
+        '  name: decoupled_adamw' 'max_duration: 10ba' 'model:' '  name: mpt_causal_lm' \
+        '  d_model: 64' "$@" >"$work/foundry.yaml"
+}
+foundry 'device_train_microbatch_size: 4' 'fsdp_config:' '  sharding_strategy: SHARD_GRAD_OP' \
+    '  activation_checkpointing: true'
+job trainer foundry.yaml "j['sequence']==512;j['global_batch']==64;l['micro_batch']==4;
+    l['zero']==2;l['recompute']=='full'" --gpus 8
+told 'sizes are the section.s: mpt_causal_lm'
+foundry 'device_train_microbatch_size: auto'
+no trainer foundry.yaml 'the micro-batch is missing: give it with --micro-batch' --gpus 8
+job trainer foundry.yaml "l['micro_batch']==2;l['zero']==0" --gpus 8 --micro-batch 2
+foundry 'device_train_microbatch_size: 4' 'fsdp_config:' '  activation_cpu_offload: true'
+no trainer foundry.yaml 'activations or layers on the host' --gpus 8
+
+# ---- files of settings that launches name, under what the command states
+mkdir -p "$work/conf"
+printf 'model_name_or_path: m\nper_device_train_batch_size: 2\ncutoff_len: 512\nbf16: true\n' \
+    >"$work/conf/sft.yaml"
+launches() { printf '%s\n' "$@" >"$work/launch.sh"; }
+launches 'torchrun --nproc_per_node 4 --nnodes 2 src/train.py conf/sft.yaml \' \
+    '  gradient_accumulation_steps=3 cutoff_len=1024'
+job trainer launch.sh "l['data']==8;j['sequence']==1024;j['global_batch']==48;
+    l['micro_batch']==2"
+told 'settings of conf/sft.yaml, which the launch names'
+launches 'accelerate launch --config_file zero2.yaml --num_processes 4 sft.py --config \' \
+    'conf/sft.yaml --per_device_train_batch_size 6'
+job trainer launch.sh "l['data']==4;l['micro_batch']==6;l['zero']==2"
+launches 'llamafactory-cli train conf/sft.yaml'
+job trainer launch.sh "l['data']==2" --gpus 2
+launches 'llamafactory-cli train conf/other.yaml' 'llamafactory-cli export conf/sft.yaml'
+no trainer launch.sh 'line 1: the settings stand in conf/other.yaml, which is not here'
+sed 's/: 2/: 4/' "$work/conf/sft.yaml" >"$work/conf/more.yaml"
+launches 'llamafactory-cli train conf/sft.yaml' 'llamafactory-cli train conf/more.yaml'
+no trainer launch.sh '2 launches that differ.*conf/more.yaml.*choose one' --gpus 2
+job trainer launch.sh "l['micro_batch']==4" --gpus 2 --launch 2
+launches 'python watch.py --config conf/sft.yaml' 'torchrun --nproc_per_node 2 train.py \' \
+    '--per_device_train_batch_size 1 --gradient_accumulation_steps 2 --cutoff_len 64'
+job trainer launch.sh "l['micro_batch']==1;l['data']==2"
+
+# ---- what was read in silence before
+launches 'megatron sft --micro_batch_size 1 --max_length 64 --recompute_granularity full'
+no trainer launch.sh 'import megatron reads it' --gpus 2
+launches 'deepspeed main.py --per_device_train_batch_size 4 --max_seq_len 512 --zero_stage 2 \' \
+    '--gradient_accumulation_steps 1 --num_padding_at_beginning 1'
+no trainer launch.sh 'num-padding-at-beginning: is not read: pairs' --gpus 2
+launches 'deepspeed openrlhf.py --per_device_train_batch_size 4 --max_seq_len 512 --zero_stage 2'
+sed -i 's/$/ --zpg 4 --gradient_accumulation_steps 2/' "$work/launch.sh"
+no trainer launch.sh 'weights sharded within a part' --gpus 8
+printf 'per_device_train_batch_size: 2\ncutoff_len: 512\nmoe_settings:\n  experts: 4\n' \
+    >"$work/conf/own.yaml"
+no trainer conf/own.yaml 'unknown, and by the name .*--moe-settings' --gpus 8
+printf 'from torchtitan.models.llama3 import model_registry\n
+def own() -> OwnTrainer.Config:\n    return OwnTrainer.Config(
+        model_spec=model_registry("8B"), training=TrainingConfig(local_batch_size=3))\n
+def picture() -> FluxTrainer.Config:\n    return FluxTrainer.Config(
+        model_spec=model_registry("flux-dev"), training=TrainingConfig(local_batch_size=3))\n' \
+    >"$work/own.py"
+job torchtitan own.py "l['micro_batch']==3;l['data']==8" --config own --gpus 8
+told 'OwnTrainer: what it does beyond'
+no torchtitan own.py 'FluxTrainer trains a diffusion model' --config picture --gpus 8
+verl='python3 -m verl.trainer.main_ppo data.max_prompt_length=512 data.max_response_length=1536
+    actor_rollout_ref.actor.ppo_mini_batch_size=64 actor_rollout_ref.rollout.n=4
+    trainer.n_gpus_per_node=8 trainer.nnodes=1'
+launches "$(echo $verl) actor_rollout_ref.actor.use_dynamic_bsz=True"
+job rl launch.sh "l['micro_batch']==8;j['sequence']==2048"
+told 'micro-batches of 8 whole sequences, of 16384 tokens'
+verl="$(echo $verl) actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu=2"
+launches "$verl actor_rollout_ref.actor.strategy=veomni"
+no rl launch.sh 'expected fsdp, fsdp2 or megatron, found "veomni"'
+launches "$verl actor_rollout_ref.actor.optim.optimizer=AdamW8bit"
+no rl launch.sh 'other states than Adam.s'
+printf 'trainer: {devices: 8, num_nodes: 1, precision: bf16}
+model: {num_layers: 2, hidden_size: 64, num_attention_heads: 4, encoder_seq_length: 64, bias: false,
+  micro_batch_size: 1, override_vocab_size: 99, qkv_bias: true}\n' >"$work/nemo.yaml"
+"$plumbline" import nemo "$work/nemo.yaml" -o "$work/model.json" 2>"$work/err" ||
+    wrong "qkv_bias: $(cat "$work/err")"
+grep -q '"qkv_bias": true' "$work/model.json" || wrong "qkv_bias is not read"
+launches 'set -e' 'torchrun run_train.py --config-file conf/sft.yaml'
+no nanotron launch.sh 'expected YAML, found a script'
+
+[ -e "$work/failed" ] && exit 1
+echo "$name: all as expected"
