@@ -98,6 +98,7 @@ static const struct member job_rows[] = {
     KEY_BOOL(job, kept_logits, OPTIONAL, IF_SET),
     KEY_BOOL(job, gathered_inputs, OPTIONAL, IF_SET),
     KEY_BOOL(job, whole_gradient_sums, OPTIONAL, IF_SET),
+    KEY_BOOL(job, owner_broadcasts, OPTIONAL, IF_SET),
     KEY_BOOL(job, split_gate, OPTIONAL, IF_SET),
     KEY_BOOL(job, scattered_messages, OPTIONAL, ALWAYS_WRITTEN),
     KEY_BOOL(job, overlapped_messages, OPTIONAL, IF_SET),
@@ -378,6 +379,12 @@ enum status job_check(const struct job *j, struct error *err)
                     "%s: whole_gradient_sums: expected trainer other or deepspeed and no "
                     "gradient_options next to it, found %s and %d",
                     file, trainer_names[j->trainer], j->gradient_option_count);
+    if (j->owner_broadcasts &&
+        (j->trainer != TRAINER_OTHER || j->whole_gradient_sums || j->gradient_option_count))
+        return fail(err, BAD_INPUT,
+                    "%s: owner_broadcasts: expected trainer other, and neither "
+                    "whole_gradient_sums nor gradient_options next to it, found %s",
+                    file, trainer_names[j->trainer]);
     if (j->split_gate && !job_may_split_gate(j))
         return fail(err, BAD_INPUT, "%s: split_gate: expected trainer other, found %s", file,
                     trainer_names[j->trainer]);

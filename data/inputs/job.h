@@ -377,6 +377,8 @@ struct job {
     bool gathered_inputs;        // what sequence-parallel tensor ranks gather for a product is kept
                                  // for its backward pass; for trainer other, torchtitan always does
     bool whole_gradient_sums;    // at ZeRO 1 every rank gets all sums, in fp32; for trainer other
+    bool owner_broadcasts;   // at ZeRO 1 each tensor's state is one rank's, which sends its weights
+                             // to the others by itself; for trainer other
     bool split_gate;         // gate and up are two products, and their inputs' gradients are summed
                              // separately; for trainer other
     bool scattered_messages; // each tensor rank sends only its part of a message between stages

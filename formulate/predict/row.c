@@ -132,6 +132,7 @@ static const struct field fields[] = {
     WHOLE(fp8_activation_input, 0, 1),
     WHOLE(chunked_loss, 0, 1),
     WHOLE(whole_gradient_sums, 0, 1),
+    WHOLE(owner_broadcasts, 0, 1),
     WHOLE(split_gate, 0, 1),
     WHOLE(scattered_messages, 0, 1),
     WHOLE(barrier, 0, 1),

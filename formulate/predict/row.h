@@ -56,7 +56,7 @@ struct run_row {
         overlap_tensor, overlap_input_gradients, boundary_rank, boundary_drain, gradient_rank,
         fused_loss, gathered_logits, gathered_inputs, chunked_loss, kept_logits, loss_in_place,
         fp8_activation_input, overlap_dispatch, fixed_capacity, stopped_recompute,
-        whole_gradient_sums, split_gate, scattered_messages, barrier, compiled;
+        whole_gradient_sums, owner_broadcasts, split_gate, scattered_messages, barrier, compiled;
     int unfused; // bits of enum unfused, or NOT_STATED
     int fused;   // enum attention_stated, or NOT_STATED
     int precision, schedule, trainer, dispatcher, graphs, checkpoints,

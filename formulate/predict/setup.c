@@ -209,14 +209,19 @@ static bool set_job(struct predictor *p, const struct run_row *row, struct predi
     job->loss_in_place = stated(row->loss_in_place, 0) && job->trainer == TRAINER_MEGATRON;
     job->fp8_activation_input = stated(row->fp8_activation_input, 0);
     job->whole_gradient_sums = stated(row->whole_gradient_sums, 0);
+    job->owner_broadcasts = stated(row->owner_broadcasts, 0);
     job->split_gate = stated(row->split_gate, 0);
     job->gradient_bytes_per_value = (int)row->gradient_bytes;
     job->adam = stated(row->adam, 1);
     if ((job->whole_gradient_sums && !job_may_sum_whole(job)) ||
+        (job->owner_broadcasts && (job->trainer != TRAINER_OTHER || job->whole_gradient_sums ||
+                                   job->gradient_option_count)) ||
         (job->split_gate && !job_may_split_gate(job)) ||
         (job->gathered_inputs && !job_may_be_pytorch(job)))
-        return predict_refuse(prediction, "whole_gradient_sums, split_gate, gathered_inputs: not "
-                                          "of this trainer, or gradient_rank is stated");
+        return predict_refuse(prediction,
+                              "whole_gradient_sums, owner_broadcasts, split_gate, "
+                              "gathered_inputs: not of this trainer or not beside one another, or "
+                              "gradient_rank is stated");
     job->memory_fraction = p->settings.margin;
     job->memory_margin_bytes = p->settings.margin_bytes;
     if (job->global_batch % step || job->global_batch / step > MICRO_BATCHES_MAX)

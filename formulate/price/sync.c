@@ -198,6 +198,27 @@ static bool sums_whole(const struct pricing *x, int zero)
     return job->whole_gradient_sums && zero <= (job->trainer == TRAINER_DEEPSPEED ? 0 : 1);
 }
 
+// Tensors of a layer: matrices, and norms of its whole tokens.
+static real tensors_of(const struct pricing *x, const struct layer_run *run)
+{
+    struct matrix matrices[MATRICES_MAX];
+    if (!run_is_trained(run)) return 0;
+    if (!is_layered(run)) return 1;
+    return matrices_of(x, run, matrices) + norms_of(x, run);
+}
+
+// Each owner sends what it has by itself, around all ranks; with fewer ranks than a stage has
+// tensors, several in one piece.
+static real broadcasts_s(const struct pricing *x, const struct layer_run *run,
+                         const struct link_price *link)
+{
+    const struct model *m = &x->problem->model;
+    real all = 0;
+    for (int i = 0; i < m->run_count; i++) all += m->runs[i].count * tensors_of(x, &m->runs[i]);
+    real pieces = all > 0 ? fminl(1, x->R * x->p / all) : 0;
+    return pieces * tensors_of(x, run) * scatter_latency_s(link, x->R);
+}
+
 // Without a barrier, the weights are gathered during the forward pass of the next iteration. Only
 // the part that takes longer than the layer's forward pass leaves its link free is exposed.
 static real gather_exposed_s(const struct pricing *x, const struct layer_run *run, int group,
@@ -234,10 +255,11 @@ static real sync_s(const struct pricing *x, const struct layer_run *run,
     real gradient = fmaxl(0, sent.gradient - compression->saved_bytes);
     real scatter = scatter_s(x, &link, gradient, x->R) +
                    scatter_s(x, &expert_link, sent.expert_gradient, x->R_e);
-    real times = zero == 0 ? 2 : zero == 1 ? 1 : 0;
+    bool owners = x->problem->job.owner_broadcasts && zero == 1;
+    real times = zero == 0 || owners ? 2 : zero == 1 ? 1 : 0;
     bool whole = sums_whole(x, zero);
     if (whole) times = 2 * 4 / x->e_g;
-    real seconds = times * scatter;
+    real seconds = times * scatter + (owners ? broadcasts_s(x, run, &link) : 0);
     if (whole) // concatenated, converted to fp32, divided, converted back, copied back
         seconds += 28 * (sent.gradient + sent.expert_gradient) / x->e_g /
                    x->gpus[group]->memory_bytes_per_s.value;

@@ -57,6 +57,7 @@ static enum status check_degrees(const struct running *r, struct error *err)
     if (l->slice_count > 1 && !slices_are_whole(l))
         return refuse(p, "layout.slices, of which one does not divide what is before it", err);
     if (job->whole_gradient_sums) return refuse(p, "job: whole_gradient_sums", err);
+    if (job->owner_broadcasts) return refuse(p, "job: owner_broadcasts", err);
     return OK;
 }
 

@@ -119,7 +119,7 @@ static void keep_to_framework(struct job *job, const struct search *s)
     job->boundary_option_count = job->gradient_option_count = 0;
     job->tier_option_count = job->sharded_zero = job->vocabulary_tensor_count = 0;
     job->budget = (struct quality_budget){.boundaries_max = -1, .stages_max = -1, .cost_max = -1};
-    job->placement.uneven_micro_batches = job->split_gate = false;
+    job->placement.uneven_micro_batches = job->split_gate = job->owner_broadcasts = false;
     if (job->trainer != TRAINER_DEEPSPEED) job->whole_gradient_sums = false;
     memset(l->in_flight, 0, sizeof l->in_flight);
     l->grid_depth = l->grid_rows = l->grid_order = 0, l->grid_gathers = GRID_EACH_PASS;

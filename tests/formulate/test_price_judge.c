@@ -158,6 +158,9 @@ static void random_job(struct job *j, const struct model *m, struct random *rng,
     if (j->precision == FP8) j->precision = (enum precision)(FP8 + rng->state % 4);
     j->whole_gradient_sums = (j->trainer == TRAINER_OTHER || j->trainer == TRAINER_DEEPSPEED) &&
                              !j->gradient_option_count;
+    j->owner_broadcasts = j->trainer == TRAINER_OTHER && !j->gradient_option_count &&
+                          rng->state % 37 < 18;
+    if (j->owner_broadcasts) j->whole_gradient_sums = false;
     j->split_gate = j->trainer == TRAINER_OTHER && rng->state % 2;
     j->chunked_loss = rng->state % 11 < 3;
     j->gathered_inputs = job_may_be_pytorch(j) && rng->state % 13 < 5;

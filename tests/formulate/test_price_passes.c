@@ -470,6 +470,46 @@ TEST(gradients_are_summed_whole)
         }
 }
 
+// Each owner sends what it has by itself: beside an all-reduce of the gradients and the gather of
+// as many bytes, a round of the devices for each of the model's tensors, or for each device where
+// there are fewer. A block has five matrices and two norms here, the ends one each.
+static void check_owners(struct bench *b, int devices)
+{
+    struct job *j = &b->problem.job;
+    int64_t zero[2][8], owned = 0, tensors = 0;
+    int count = b->problem.model.run_count;
+    j->layout.data = devices, j->global_batch = 2 * devices, j->owner_broadcasts = false;
+    for (int stage = 0; stage < 2; stage++) {
+        j->layout.zero = stage;
+        block_of(b);
+        for (int i = 0; i < count; i++) zero[stage][i] = b->priced.runs[i].sync_ns[0][0];
+    }
+    int64_t rounds = b->priced.groups[0].sync_constant_ns[0];
+    j->owner_broadcasts = true;
+    block_of(b);
+    assert_int_equal(b->priced.groups[0].sync_constant_ns[0], rounds);
+    for (int i = 0; i < count; i++) {
+        const struct layer_run *run = &b->problem.model.runs[i];
+        int64_t gather = zero[1][i] - zero[0][i] / 2,
+                more = b->priced.runs[i].sync_ns[0][0] - zero[0][i] - gather;
+        assert_true(more > 0);
+        owned += run->count * more, tensors += run->count * (run->kind == LAYER_BLOCK ? 7 : 1);
+    }
+    int64_t sent = (devices < tensors ? devices : tensors) * rounds / 2;
+    assert_in_range(owned, sent - 2 * tensors, sent + 2 * tensors);
+    j->layout.zero = 0;
+    block_of(b);
+    for (int i = 0; i < count; i++) assert_int_equal(b->priced.runs[i].sync_ns[0][0], zero[0][i]);
+}
+
+TEST(owners_send_their_tensors_by_themselves)
+{
+    struct bench *b = bench_gated();
+    b->problem.job.layout.pipeline = 1, b->problem.job.trainer = TRAINER_OTHER;
+    check_owners(b, 4);
+    check_owners(b, 64);
+}
+
 // One sum more backward, as a block with a parallel residual has one less in each pass; none where
 // they are scattered. The input, 1024 x 1024 values of 2 bytes, is read once more in each.
 TEST(a_gate_is_multiplied_apart)
@@ -515,6 +555,12 @@ TEST(others_have_neither)
     j->gradient_options = b->gradient, j->gradient_option_count = 1;
     b->gradient[0] = (struct compression_option){.form.amount = 4, .quality_cost = 1};
     refused_as(j, "no gradient_options next to it, found other and 1");
+    j->gradient_option_count = 0, j->owner_broadcasts = true;
+    refused_as(j, "owner_broadcasts: expected trainer other, and neither whole_gradient_sums");
+    j->whole_gradient_sums = false;
+    MUST(job_check(j, &own_err));
+    j->trainer = TRAINER_TORCHTITAN, j->split_gate = false;
+    refused_as(j, "gradient_options next to it, found torchtitan");
 }
 
 // Other scales: what is moved for each value, and what of a product's input is kept.

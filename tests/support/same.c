@@ -287,6 +287,7 @@ void same_job(const struct job *a, const struct job *b)
     SAME(kept_logits);
     SAME(gathered_inputs);
     SAME(whole_gradient_sums);
+    SAME(owner_broadcasts);
     SAME(split_gate);
     SAME(objective);
     SAME(fused_loss);

@@ -334,6 +334,27 @@ static bool wholly_summed(const struct price_audit *a, int zero)
     return j->whole_gradient_sums && (zero == 0 || (zero == 1 && j->trainer != TRAINER_DEEPSPEED));
 }
 
+// What of a layer has an optimizer state: its matrices and its norms, any other trained layer as
+// one.
+static long double owned_of(const struct price_audit *a, int run)
+{
+    struct matrix matrices[MATRICES_MAX];
+    const struct layer_run *r = run_of(a, run);
+    if (!run_is_trained(r)) return 0;
+    return is_layered(a, run) ? matrices_of(a, run, matrices) + judged_norms(a, r) : 1;
+}
+
+// The latency of what owners send: a round for each tensor, or for each owner that has several.
+static long double owners_send_s(const struct price_audit *a, int run, int group)
+{
+    long double tensors = 0, owners = (long double)a->ranks * a->pipeline;
+    for (int i = 0; i < a->problem->model.run_count; i++)
+        tensors += run_of(a, i)->count * owned_of(a, i);
+    long double rounds = owned_of(a, run);
+    if (owners < tensors) rounds *= owners / tensors;
+    return rounds * scatter_latency_s(a, group, false, false);
+}
+
 // Copies of a pool's part: their gradients are scattered and gathered, or scattered before the step
 // and the weights gathered after it.
 long double judged_pool_sum_s(const struct price_audit *a, const struct layer_run *r,
@@ -368,6 +389,8 @@ static struct computed layer_sync_s(const struct price_audit *a, int run, int gr
     if (zero && !whole && gathers_ahead(a)) shown = shown_s(a, run, group, shown);
     long double times = zero == 0 ? 2 : zero == 1 ? 1 : 0;
     long double wide = a->problem->job.gradient_bytes_per_value, passes = 0;
+    if (zero == 1 && a->problem->job.owner_broadcasts)
+        times = 2, shown.value += owners_send_s(a, run, group);
     if (wholly_summed(a, zero)) {
         // A copy, to fp32, a division there, and all of it in reverse.
         passes = (2 + 2 + 2 + 4 + 4 + 4 + 4 + 2 + 2 + 2) * (s.gradient + s.expert_gradient) / wide /
