@@ -83,10 +83,11 @@ less "$(seconds $own)" "$(seconds $own whole_gradient_sums=1)" \
     "gradients scattered and summed whole"
 less "$(seconds $own gated=1)" "$(seconds $own gated=1 split_gate=1)" "gate and up joint and apart"
 same "$(seconds $own gated=0)" "$(seconds $own gated=0 split_gate=1)" "no gate to be apart"
-for words in "zero=1 whole_gradient_sums=1" split_gate=1 \
+for words in "zero=1 whole_gradient_sums=1" split_gate=1 owner_broadcasts=1 \
+    "$own whole_gradient_sums=1 owner_broadcasts=1" \
     "$own whole_gradient_sums=1 gradient_rank=4"; do
     seconds $words > /dev/null
-    grep -q "whole_gradient_sums, split_gate, gathered_inputs: not of this" err ||
+    grep -q "whole_gradient_sums, owner_broadcasts, split_gate, gathered_inputs: not of" err ||
         complain "$words: not refused"
 done
 
