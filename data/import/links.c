@@ -122,6 +122,18 @@ static bool take_perftest(struct links *l, const struct text_lines *t)
     return l->table != TABLE_NONE;
 }
 
+// "(GB/s)" behind a table's title, where it states a unit, is the one that its program prints.
+static enum status check_unit(const struct text_lines *t, const char *unit, struct error *err)
+{
+    for (int i = 0; i < t->word_count; i++) {
+        const char *word = t->words[i];
+        bool states = *word == '(' && (strstr(word, "/s)") || strstr(word, "s)") == word + 2);
+        if (states && strcmp(word, unit))
+            return text_refuse(t, err, "expected %s, found %.40s", unit, word);
+    }
+    return OK;
+}
+
 // # Size Bandwidth (MB/s); # Size Latency (us); newer releases have more columns.
 static bool take_osu(struct links *l, const struct text_lines *t)
 {
@@ -268,7 +280,11 @@ static enum status read_links(struct links *l, const char *path, const char *tex
         if (!more) break;
         TRY(read_device(l, t));
         take_title(l, t);
-        if (take_p2p_title(l, t) || take_perftest(l, t) || take_osu(l, t)) {
+        bool p2p = take_p2p_title(l, t);
+        if (p2p && l->table != TABLE_NONE)
+            TRY(check_unit(t, l->table == TABLE_PAIRS ? "(GB/s)" : "(us)", err));
+        if (find(t, "Size") >= 0 && find(t, "Bandwidth") >= 0) TRY(check_unit(t, "(MB/s)", err));
+        if (p2p || take_perftest(l, t) || take_osu(l, t)) {
             any = true;
             if (l->title_refused) l->table = TABLE_NONE;
             continue;

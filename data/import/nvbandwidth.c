@@ -240,6 +240,10 @@ static enum status make_samples(struct bandwidths *b, struct error *err)
 {
     int n = peer_test(b)->columns;
     b->samples.samples = TAKE(b->arena, 2 + n * n, struct sample);
+    for (int i = 0; i < TEST_COUNT; i++)
+        if (b->tests[i].passed && !strstr(b->tests[i].description, "(GB/s)"))
+            return fail(err, BAD_INPUT, "%s: %s: expected a table of (GB/s), found \"%.60s\"",
+                        b->path, b->tests[i].place, b->tests[i].description);
     add_transfer(b, TO_DEVICE);
     add_transfer(b, TO_HOST);
     TRY(add_links(b, err));

@@ -175,6 +175,11 @@ told '1 test did not pass'
 { printed | sed '/^ 1    536/,$d'; echo 'Running device_to_device_memcpy_read_ce.'
     printed | sed -n '/(row) <- /,/^ 1 /p'; } | links nvbandwidth "$want" # another is whole
 printed | sed -n '/(row) <- /,/^ 1 /p' | refused nvbandwidth 'does not name its test: expected'
+printed | sed 's/GB.s/MB\/s/' | refused nvbandwidth 'expected a table of (GB/s), found'
+p2p | sed 's/(GB.s)/(MB\/s)/' | refused links 'expected (GB/s), found (MB/s)'
+p2p | sed 's/(us)/(ns)/' | refused links 'expected (us), found (ns)'
+printf '# OSU MPI Bandwidth Test\n# Size Bandwidth (GB/s)\n131072 10.00\n' |
+    refused links 'expected (MB/s), found (GB/s)'
 printed | head -12 | refused nvbandwidth 'expected host_to_device_memcpy_ce'
 printf 'nvbandwidth Version: v0.2\n\nWaiving device_to_device_memcpy_write_ce.\n' |
     refused nvbandwidth 'one-way test of the copy engines that passed, found none'

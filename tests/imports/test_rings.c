@@ -10,6 +10,8 @@ static int meshes = 1000;
 ARGUMENT(meshes)
 
 static uint64_t seed = 40;
+ARGUMENT(seed)
+
 static int below(int bound)
 {
     seed = seed * 6364136223846793005u + 1442695040888963407u;
