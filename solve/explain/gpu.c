@@ -226,9 +226,10 @@ static const char *gpu_for_memory(struct explained *x, const char *gpu, const ch
         {"mi250", 64},       {"mi210", 64},       {"mi100", 32},        {"titan-rtx", 24},
         {"rtx6000", 24},     {"rtx6000ada", 48},  {"rtx8000", 48},      {"w7900", 48},
         {"w6800", 32},       {"rx7900xtx", 24},   {"rtx2080ti", 11},    {"rtx3080", 10},
-        {"rtx3060", 12},     {"rtx3070", 8},      {"rtx4080", 16},      {"rtx4070", 12},
-        {"rtx5090", 32},     {"l4", 24},          {"a30", 24},          {"p100", 16},
-        {"p40", 24},         {"m40", 24},         {"gb10", 119}};
+        {"rtx3060", 12},     {"rtx3070", 8},      {"a4000", 16},        {"a4500", 20},
+        {"rtx4080", 16},     {"rtx4070", 12},     {"rtx5090", 32},      {"l4", 24},
+        {"a30", 24},         {"p100", 16},        {"p40", 24},          {"m40", 24},
+        {"gb10", 119}};
     const char *named = gpu ? gpu : "", *like = NULL;
     double best_off = HUGE_VAL, bytes = (double)x->log.memory.card_bytes;
     bool shipped = false;

@@ -86,6 +86,15 @@ echo 'swift rollout --data_parallel_size 2' >> zh.md
 echo 'NPROC_PER_NODE=6 swift rlhf' >> zh.md
 reads zh.md num_gpus=6 dp=-
 
+printf 'I am running out of GPU memory: Qwen3-8B on 2 16G A4000, add --use_lora to it\n' > said.md
+reads said.md num_gpus=2 gpu=a4000-16gb adapters=1 "verdict=out of memory"
+printf 'It is out of GPU power: Qwen3-8B on one A100\n' > power.md
+answers 2 "expected a training log" explain power.md
+python3 -c 'print("OOM: Qwen3-8B, 8xH100, CUTOFF_LEN=32768\uff0cwhy")' > comma.md
+reads comma.md seq=32768
+printf 'OOM: Qwen1.5-32B, 8xH100\noffload_optimizer_device: cpu\n  --bf16 true\n' > place.md
+reads place.md offload=1 ffn=27392 precision=bf16
+
 # ---- a family's smallest model; what a program that is run as it is does unless told
 assumes() { # FILE COLUMN VALUE
     "$plumbline" explain "$1" --json > out 2> err || complain "explain $1"

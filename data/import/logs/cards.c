@@ -228,6 +228,7 @@ static void count_gpus(struct log *l, const char *line)
         const char *unit = s + strspn(s, " ");
         size_t size = strspn(unit, "0123456789"); // "64 32GB V100"
         if (size && !strncmp(unit + size, "GB ", 3)) s = unit + size + 2, unit = s + 1;
+        else if (size && !strncmp(unit + size, "G ", 2)) s = unit + size + 1, unit = s + 1;
         int64_t factor = second_factor(s);
         count *= (double)larger(factor, 1);
         if (!strncmp(unit, "of ", 3)) unit += 3;

@@ -110,6 +110,8 @@ struct log_keys *log_keys_make(struct arena *arena);     // keys.c: that are kno
 // Key and value of a setting; false: no key that is known.
 bool log_setting(struct log *l, enum told_by by, const char *key, size_t key_length,
                  const char *value, size_t length);
+// Whether a key is a switch, which the word behind it does not turn on or off.
+bool log_is_switch(const struct log *l, const char *key, size_t length, const char *word);
 // keys.c: a flag that is none, where it is a letter away from one.
 void log_unknown_flag(struct log *l, const char *key, size_t length);
 // settings.c: all settings that a line states.

@@ -129,6 +129,8 @@ const struct key_row log_key_rows[] = {
     {"fsdp_sharding_strategy", TOLD_ZERO, SHARDS, NULL},
     {"offload_optimizer", TOLD_OFFLOAD, PLACES, NULL},
     {"offload_param", TOLD_OFFLOAD_WEIGHTS, PLACES, NULL},
+    {"offload_optimizer_device", TOLD_OFFLOAD, PLACES, NULL}, // accelerate's
+    {"offload_param_device", TOLD_OFFLOAD_WEIGHTS, PLACES, NULL},
     {"fsdp_offload_params", TOLD_OFFLOAD, TRUTH, NULL},
     {"use_dist_optimizer", TOLD_ZERO, TRUTH, NULL},
     {"normalization", TOLD_RMS_NORM, NAMES, "RMSNorm"},

@@ -311,6 +311,17 @@ bool log_setting(struct log *l, enum told_by by, const char *key, size_t key_len
     return true;
 }
 
+bool log_is_switch(const struct log *l, const char *key, size_t length, const char *word)
+{
+    char name[TOLD_KEY];
+    size_t own = strcspn(word, " ,.;'\"`)]");
+    if (!plain_key(name, key, length) || truth_of(word, own) >= 0 || is_nothing(word, own))
+        return false;
+    const struct key_row *row = *place_of(l->reader->keys, name);
+    return row && row->told != TOLD_COUNT &&
+           (row->how == TRUTH || row->how == MEANS || row->how == EITHER);
+}
+
 // ---- flags that are none
 
 // Two letters in the wrong order.

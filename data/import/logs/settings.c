@@ -13,7 +13,7 @@ static const char *end_of_value(const char *s)
         const char *end = strchr(s + 1, close);
         return end ? end + 1 : s + strlen(s);
     }
-    while (*s && !isspace((unsigned char)*s) && !strchr(",}|", *s)) s++;
+    while (*s && !isspace((unsigned char)*s) && !strchr(",}|", *s) && (unsigned char)*s < 0x80) s++;
     return s;
 }
 
@@ -281,8 +281,10 @@ void log_settings(struct log *l, const char *line)
                 l->reader->pending[length] = '\0';
             continue;
         }
-        bool last = *s == '\'' && *value == ']';                          // of a list in Python
-        if (!signed_ && (last || (value[0] == '-' && value[1] == '-'))) { // a flag, and the next
+        // A flag before the next one, at the end of a list in Python, before a word of a sentence.
+        bool next = value[0] == '-' && value[1] == '-', last = *s == '\'' && *value == ']',
+             said = isalpha((unsigned char)*value) && log_is_switch(l, key, length, value);
+        if (!signed_ && (next || last || said)) {
             log_setting(l, by, key, length, "", 0);
             continue;
         }

@@ -99,12 +99,25 @@ static void read_checkpointing(struct log *l, const char *line)
         }
 }
 
+// "out of memory", "running out of GPU memory", "out of VRAM".
+static bool lacks_memory(const char *line)
+{
+    static const char *const of[] = {"gpu ", "cuda ", "video ", "device "};
+    for (const char *s = line; (s = find_in_any_case(s, "out of ")); s++) {
+        const char *what = s + 7;
+        for (size_t i = 0; i < ARRAY_LENGTH(of); i++)
+            if (!strncasecmp(what, of[i], strlen(of[i]))) what += strlen(of[i]);
+        if (!strncasecmp(what, "memory", 6) || !strncasecmp(what, "vram", 4)) return true;
+    }
+    return false;
+}
+
 // "OOM" as a word or a verb, in any case ("zoom" is none); "out of memory".
 static bool names_failure(const char *line)
 {
     for (const char *at = line; (at = find_in_any_case(at, "oom")); at += 3)
         if (at_border(line, at) && !isalpha((unsigned char)at[3 + (at[3] == 's')])) return true;
-    return find_in_any_case(line, "out of memory") || find_in_any_case(line, "outof memory") ||
+    return lacks_memory(line) || find_in_any_case(line, "outof memory") ||
            find_in_any_case(line, "OutOfMemory") || log_chinese_failure(line);
 }
 
@@ -344,7 +357,8 @@ bool log_is_of_others(const char *line)
     for (size_t i = 0; i < ARRAY_LENGTH(servers); i++)
         if (strstr(line, servers[i])) return true;
     const char *your = strstr(line, "your ");
-    for (size_t i = 0; your && i < ARRAY_LENGTH(theirs); i++)
+    bool own = !strncmp(line, "I ", 2) || strstr(line, " I "); // beside what is theirs
+    for (size_t i = 0; your && !own && i < ARRAY_LENGTH(theirs); i++)
         if (!strncasecmp(your + 5, theirs[i], strlen(theirs[i]))) return true;
     for (size_t i = 0; i < ARRAY_LENGTH(advice); i++)
         if (!strncasecmp(line, advice[i], strlen(advice[i]))) return true;
