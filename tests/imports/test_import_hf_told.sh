@@ -188,11 +188,17 @@ own=$(sed -n 's/.*mimo: \([0-9]*\) parameters/\1/p' "$work/err")
 says 0 "qwen2: $own parameters" '{"model_type": "qwen2", "hidden_size": 4096,
     "intermediate_size": 11008, "num_hidden_layers": 36, "num_key_value_heads": 8,
     "vocab_size": 151680}'
+rest='"num_key_value_heads": 4, "intermediate_size": 200'
 # A name that nobody knows is answered by its architecture; so is one that is not read.
 says 0 'assumed: .*model_type: my_own is read as qwen3, by its architecture, Qwen3ForCausalLM' \
-    '{"model_type": "my_own", "architectures": ["Qwen3ForCausalLM"]}'
+    "{\"model_type\": \"my_own\", \"architectures\": [\"Qwen3ForCausalLM\"], $whole, $rest}"
+says 2 'hidden_size, num_hidden_layers, .*, intermediate_size: expected under these names' \
+    '{"model_type": "hf_olmo", "architectures": ["OLMoForCausalLM"], "d_model": 64,
+      "vocab_size": 99}'
 says 0 'assumed: .*(not stated) is read as gemma3_text, by its architecture' \
-    '{"architectures": ["Gemma3ForCausalLM"]}'
+    "{\"architectures\": [\"Gemma3ForCausalLM\"], $whole, $rest}"
+says 2 'model_type: "clip_text_model" is not read: it has towers of images and of text alone' \
+    '{"model_type": "clip", "text_config": {"model_type": "clip_text_model"}}'
 says 2 '"deepseek_ref" is not read: it has compressed attention' \
     '{"model_type": "deepseek_ref", "architectures": ["DeepseekV4ForCausalLM"]}'
 says 2 'architectures: "OpenMoeForCausalLM" is not read, nor a name near it' \

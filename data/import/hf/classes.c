@@ -259,7 +259,7 @@ static const struct hf_class classes[] = {
           .layers = 48, .window = 129, EXPERTS(256, 8), .experts.ffn = 2048, .read = hf_read_mimo,
           .arrange = hf_arrange_mimo),
     CLASS("step3p5", STEP),
-    CLASS("step3p7_text", STEP),
+    CLASS("step3p7_text", STEP, .flat = true),
     CLASS("laguna", FACTS("silu", 1e-6, 5e5), SIZES(2048, 8192, 48, 8, 100352),
           .shape.head_width = 128, .shape.rotary_share = 0.5, GATED, .shape.qk_norm = QK_NORM_HEAD,
           .layers = 40, .window = 512, EXPERTS(256, 8), .experts.ffn = 512, .read = hf_read_laguna,

@@ -106,7 +106,7 @@ static const struct unread *find_unread(const char *type, const char *architectu
     for (size_t i = 0; i < ARRAY_LENGTH(unread); i++) {
         size_t length = strlen(unread[i].name);
         if (!strncmp(type, unread[i].name, length) &&
-            (!type[length] || !strcmp(type + length, "_text")))
+            (!type[length] || !strncmp(type + length, "_text", strlen("_text"))))
             return &unread[i];
     }
     for (size_t i = 0; architecture && i < ARRAY_LENGTH(unread); i++)
@@ -226,9 +226,11 @@ enum status hf_choose_class(struct hf_model *x, struct json *text, const char **
         x->class = hf_find_class(of_part);
         named = of_part;
     }
-    if (!x->class && (x->class = hf_find_architecture(built, x->arena)))
+    if (!x->class && (x->class = hf_find_architecture(built, x->arena))) {
+        x->by_architecture = true;
         said_assume(x->asked->said, "model_type: %s is read as %s, by its architecture, %s",
                     *type ? *type : "(not stated)", x->class->name, built);
+    }
     const char *key = *type ? "model_type" : "architectures";
     if (!*type) *type = named;
     if (x->class) return weigh_task(x, built, err);

@@ -38,6 +38,7 @@ struct hf_model {
     const struct json *root,
         *whole; // in a model of several modalities its text_config, and the whole config
     const struct hf_class *class;
+    bool by_architecture; // not by model_type, which is unknown
     struct shape shape;
     struct expert_shape experts;
     struct hf_layer *layers; // [layer_count]

@@ -105,27 +105,39 @@ static enum status sort_keys(const char **strange, const struct hf_model *x, con
     return OK;
 }
 
-// Sizes under any of their names; the first is named.
-static void assume_sizes(const struct hf_model *x)
+// Sizes under any of their names; the first is named. A config of an unknown kind has to state
+// them: its own may have other names.
+static enum status assume_sizes(const struct hf_model *x, struct error *err)
 {
     static const char *const sizes[][6] = {
         {"hidden_size", "n_embd", "d_model", "n_embed", "dim", NULL},
         {"num_hidden_layers", "n_layer", "num_layers", "n_layers", "block_configs", NULL},
         {"num_attention_heads", "n_head", "num_heads", "n_heads", "encoder_attention_heads", NULL},
         {"vocab_size", NULL},
+        {"intermediate_size", "n_inner", "ffn_dim", "moe_intermediate_size", "n_embd", NULL},
     };
     const char *absent = NULL;
+    size_t count = ARRAY_LENGTH(sizes) - !x->by_architecture;
     bool attends = false;
     for (int64_t i = 0; i < x->layer_count; i++) attends = attends || !x->layers[i].linear;
-    for (size_t i = 0; i < ARRAY_LENGTH(sizes); i++) {
+    for (size_t i = 0; i < count; i++) {
         bool stated = i == 2 && !attends;
         for (int k = 0; sizes[i][k]; k++)
-            stated = stated || json_has(x->root, sizes[i][k]) || json_has(x->whole, sizes[i][k]);
+            stated = stated ||
+                     (was_asked(x->asked, sizes[i][k]) &&
+                      (json_has(x->root, sizes[i][k]) || json_has(x->whole, sizes[i][k])));
         if (!stated) put(&absent, sizes[i][0], x->arena);
     }
-    if (absent && !x->words)
-        said_assume(x->asked->said, "%s as transformers' %s has %s unless told", absent,
-                    x->class->name, strchr(absent, ',') ? "them" : "it");
+    if (!absent || x->words) return OK;
+    if (x->by_architecture)
+        return json_refuse(x->root, err,
+                           "%s: expected under %s, as of %s, which its architecture says: a "
+                           "model_type that is not known may have other keys",
+                           absent, strchr(absent, ',') ? "these names" : "this name",
+                           x->class->name);
+    said_assume(x->asked->said, "%s as transformers' %s has %s unless told", absent, x->class->name,
+                strchr(absent, ',') ? "them" : "it");
+    return OK;
 }
 
 enum status hf_say_keys(const struct hf_model *x, const char *path, struct error *err)
@@ -133,7 +145,7 @@ enum status hf_say_keys(const struct hf_model *x, const char *path, struct error
     const char *strange = NULL;
     TRY(sort_keys(&strange, x, x->root, err));
     if (x->whole != x->root) TRY(sort_keys(&strange, x, x->whole, err));
-    assume_sizes(x);
+    TRY(assume_sizes(x, err));
     if (json_has(x->root, "auto_map") || json_has(x->whole, "auto_map"))
         said_assume(x->asked->said, "auto_map's own code builds what transformers' class does");
     if (strange)
