@@ -93,6 +93,16 @@ job trainer foundry.yaml "l['micro_batch']==2;l['zero']==0" --gpus 8 --micro-bat
 foundry 'device_train_microbatch_size: 4' 'fsdp_config:' '  activation_cpu_offload: true'
 no trainer foundry.yaml 'activations or layers on the host' --gpus 8
 
+printf '%s\n' 'model:' '  d_model: 64' '  max_sequence_length: 256' 'optimizer:' '  name: adamw' \
+    'fsdp:' '  precision: mixed' 'global_train_batch_size: 32' 'device_train_microbatch_size: 2' \
+    'precision: amp_bf16' 'evaluators:' '  - label: a' '  - label: b' >"$work/olmo.yaml"
+job trainer olmo.yaml "j['sequence']==256;l['zero']==3;l['micro_batch']==2;j['global_batch']==32" \
+    --gpus 8
+echo 'activation_checkpointing: whole_layer' >>"$work/olmo.yaml"
+job trainer olmo.yaml "l['recompute']=='full'" --gpus 8
+sed -i 's/whole_layer/one_in_two/' "$work/olmo.yaml"
+no trainer olmo.yaml 'one_in_two: which layers are recomputed' --gpus 8
+
 # ---- files of settings that launches name, under what the command states
 mkdir -p "$work/conf"
 printf 'model_name_or_path: m\nper_device_train_batch_size: 2\ncutoff_len: 512\nbf16: true\n' \
@@ -156,6 +166,23 @@ model: {num_layers: 2, hidden_size: 64, num_attention_heads: 4, encoder_seq_leng
 "$plumbline" import nemo "$work/nemo.yaml" -o "$work/model.json" 2>"$work/err" ||
     wrong "qkv_bias: $(cat "$work/err")"
 grep -q '"qkv_bias": true' "$work/model.json" || wrong "qkv_bias is not read"
+printf 'base_model: m\nbatch_size: 4\nmax_length: 64\n' >"$work/conf/other.yaml"
+no trainer conf/other.yaml 'expected per_device_train_batch_size, found none' --gpus 2
+printf 'optimizer:\n  lr: 1\nmodel:\n  width: 4\n' >"$work/conf/other.yaml"
+no trainer conf/other.yaml 'no setting that import trainer reads'
+printf '[model]\nname = "llama3"\nflavor = "8B"\nconverters = "float8"\n' >"$work/old.toml"
+job torchtitan old.toml "j['precision']=='fp8'" --gpus 8
+printf '%s\n' 'language_model:' '  num_layers: 4' '  hidden_size: 64' '  num_attention_heads: 4' \
+    '  activation_func: swiglu' '  add_bias_linear: False' '  ffn_hidden_size: 96' \
+    'model_parallel:' '  tensor_model_parallel_size: 2' '  bf16: True' 'micro_batch_size: 1' \
+    'seq_length: 64' 'max_position_embeddings: 64' >"$work/core.yaml"
+"$plumbline" import megatron "$work/core.yaml" --gpus 8 --vocabulary 128 -o "$work/job.json" \
+    --job "$work/core.json" 2>"$work/err" || wrong "Megatron's own YAML: $(cat "$work/err")"
+python3 -c 'import json, sys
+m, j = (json.load(open(p)) for p in sys.argv[1:])
+assert j["layout"]["tensor"] == 2 and j["precision"] == "bf16", j
+assert m["shape"]["gated_ffn"] and not m["shape"]["linear_bias"], m' \
+    "$work/job.json" "$work/core.json" || wrong "Megatron's own YAML"
 launches 'set -e' 'torchrun run_train.py --config-file conf/sft.yaml'
 no nanotron launch.sh 'expected YAML, found a script'
 

@@ -105,6 +105,12 @@ static enum status convert(struct run *r, struct settings *s, struct asked *aske
                     "another program's (plumbline import lists them; rl: reinforcement learning)?",
                     r->file, s->said.read ? "hardly one" : "none", s->count,
                     s->items[s->count - 1].key, im->name);
+    bool yaml = path_ends_with(r->file, ".yaml") || path_ends_with(r->file, ".yml");
+    if (!s->count && s->flags && yaml)
+        return fail(err, BAD_INPUT,
+                    "%s: no setting that import %s reads: is it another program's (plumbline "
+                    "import lists them; rl: reinforcement learning)?",
+                    r->file, im->name);
     if (!s->count && s->flags)
         return fail(err, BAD_INPUT,
                     "%s: no launch with settings that import %s reads was found: import the script "

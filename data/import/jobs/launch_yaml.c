@@ -2,6 +2,7 @@
 // modules with overrides and its models, FlagScale's system and model with "hidden_size: 4096";
 // with ${NAME} of the environment.
 #include <string.h>
+#include <strings.h>
 
 #include "data/base/file.h"
 #include "data/import/jobs/launch.h"
@@ -44,13 +45,10 @@ static const char *unquoted(struct settings *s, const char *text)
 // The flag that a key states; NULL: it is none. Behind a section, with its element's index.
 static const char *flag_of(const char *key, bool arguments)
 {
-    static const char *const sections[] = {"modules.",
-                                           "system.",
-                                           "model.",
-                                           "train.system.",
-                                           "train.model.",
-                                           "data.tokenizer.",
-                                           "train.data.tokenizer."};
+    static const char *const sections[] = {
+        "modules.",        "system.",         "model.",
+        "train.system.",   "train.model.",    "language_model.",
+        "model_parallel.", "data.tokenizer.", "train.data.tokenizer."};
     static const char model_args[] = "MODEL_ARGS.";
     const char *dot = strrchr(key, '.');
     if (arguments) {
@@ -79,7 +77,11 @@ static enum status take_flags(struct settings *s, const struct settings *yaml, b
         text = unquoted(s, filled(s, asked, text));
         if (!*text) continue; // set to nothing
         struct setting *before = key[length] == '[' ? (struct setting *)setting_of(s, name) : NULL;
-        if (!arguments && !strcmp(name, "add-bias-linear") && !strcmp(text, "false"))
+        if (!arguments && !strcmp(name, "activation-func") && !strcmp(text, "swiglu"))
+            TRY(launch_set(s, "swiglu", "", err)); // Megatron's --yaml-cfg
+        else if (!arguments && !strcmp(name, "activation-func") && !strcmp(text, "squaredrelu"))
+            TRY(launch_set(s, "squared-relu", "", err));
+        else if (!arguments && !strcmp(name, "add-bias-linear") && !strcasecmp(text, "false"))
             TRY(launch_set(s, "disable-bias-linear", "", err));
         else if (before) before->text = arena_print(s->arena, "%s %s", before->text, text);
         else TRY(launch_set_value(s, name, text, err));

@@ -145,7 +145,7 @@ static const char weightless[] =
     "kernel fused fusion deterministic";
 static const char weightless_sections[] =
     "logger logging log wandb exp ckpt checkpoint rollout generation eval validation reward critic "
-    "ref teacher env ray hydra inference tokenizer";
+    "ref retriever teacher env ray hydra inference tokenizer";
 
 // Flags that begin so are of programs beside the one that trains.
 static const char tools[] = "sglang vllm lmdeploy opd wandb swanlab mlflow clearml";

@@ -210,11 +210,14 @@ static enum status set_precision(struct run *r, struct settings *s, struct error
 {
     struct job *j = &r->job;
     const struct layout *l = &j->layout;
+    const struct setting *text = setting_of(s, "model.converters"); // before 0.2, no list
+    const char *words = text ? text->text : NULL;
     bool narrow = !strcmp(r->precision, "bfloat16"), half = !strcmp(r->dtype, "bfloat16"),
          sharded = l->zero > 0, others = l->tensor > 1 || l->pipeline > 1,
-         eight = r->fp8_flag || setting_lists(s, "model.converters", "float8") ||
+         eight = r->fp8_flag || find_in_any_case(words, "float8") ||
+                 setting_lists(s, "model.converters", "float8") ||
                  setting_lists(s, "model.converters", "quantize.linear.float8"),
-         mx = setting_lists(s, "model.converters", "mx") ||
+         mx = find_in_any_case(words, "mx") || setting_lists(s, "model.converters", "mx") ||
               setting_lists(s, "model.converters", "quantize.linear.mx");
     if ((!narrow && strcmp(r->precision, "float32")) || (!half && strcmp(r->dtype, "float32")))
         return fail(err, BAD_INPUT,

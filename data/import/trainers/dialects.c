@@ -218,6 +218,8 @@ static bool is_foundry(const struct settings *pairs)
 
 static const struct word foundry_words[] = {
     {"max_seq_len", "max-seq-len"},
+    {"model.max_sequence_length", "max-seq-len"}, // OLMo's
+    {"activation_checkpointing", "gradient-checkpointing"},
     {"global_train_batch_size", "batch-of-all"},
     {"device_train_microbatch_size", "micro-batch-size"},
     {"fsdp_config.activation_checkpointing", "gradient-checkpointing"},
@@ -242,6 +244,12 @@ static const char foundry_left[] =
     "load_weights_only load_strict_model_weights autoresume dist_timeout python_log_level "
     "icl_tasks "
     "icl_seq_len icl_max_seq_len icl_tasks.* eval_gauntlet.* data_local data_remote "
+    "fsdp.* ddp.* distributed_strategy dry_run softmax_auxiliary_loss auxiliary_loss_multiplier "
+    "fused_loss save_interval_ephemeral save_num_unsharded_checkpoints_to_keep wandb.* data.* "
+    "save_interval_unsharded sharded_checkpointer max_grad_norm max_grad_norm_ratio evaluators.* "
+    "speed_monitor.* gen1_gc_interval remote_save_folder try_load_latest_save stop_at "
+    "restore_dataloader "
+    "reset_optimizer_state reset_trainer_state load_path_sharded_checkpointer compile.* "
     "expandable_segments max_split_size_mb profiler.* metadata.* code_paths log_config "
     "only_hf_checkpoint";
 
@@ -279,9 +287,17 @@ static enum status take_foundry(struct settings *s, const struct settings *pairs
     if (is_true(pairs, "fsdp_config.cpu_offload"))
         return settings_refuse(pairs, "fsdp_config.cpu_offload", err,
                                "weights on the host: leave it out");
+    struct setting *again = (struct setting *)setting_of(s, "gradient-checkpointing");
+    if (again && !strcmp(again->text, "whole_layer")) again->text = "true";
+    else if (again && strcasecmp(again->text, "true") != 0 && strcasecmp(again->text, "false") != 0)
+        return settings_refuse(pairs, "activation_checkpointing", err,
+                               "%.40s: which layers are recomputed: state it in the job",
+                               again->text);
+    if (!shards) shards = text_of(pairs, "fsdp.sharding_strategy");
     bool sharded = false;
     for (int i = 0; i < pairs->count; i++)
-        sharded |= !strncmp(pairs->items[i].key, "fsdp_config.", 12);
+        sharded |= !strncmp(pairs->items[i].key, "fsdp_config.", 12) ||
+                   !strncmp(pairs->items[i].key, "fsdp.", 5);
     return launch_set(s, "fsdp", shards ? shards : sharded ? "full_shard" : "no_shard", err);
 }
 
@@ -313,7 +329,8 @@ static enum status take_key(struct settings *s, const struct dialect *d, const s
                            arena_print(s->arena, "%.*s", (int)(section < length ? section : length),
                                        at->key)),
                OK;
-    return at->text && !setting_of(s, at->key) ? launch_set(s, at->key, at->text, err) : OK;
+    const char *key = arena_print(s->arena, "%.*s", (int)length, at->key);
+    return at->text && !setting_of(s, key) ? launch_set(s, key, at->text, err) : OK;
 }
 
 enum status dialect_take(struct settings *s, const struct settings *pairs, struct error *err)

@@ -77,7 +77,7 @@ static void take_answers(struct run *r, struct settings *s)
 static void set_adapters(struct run *r, struct settings *s)
 {
     bool every = setting_of(s, "finetuning-type") || setting_of(s, "tuner-type") ||
-                 setting_of(s, "train-type");
+                 setting_of(s, "train-type") || setting_of(s, "lora-module-name");
     adapters_default(r, s, 8, every ? "all" : "q_proj, v_proj");
 }
 
@@ -239,7 +239,7 @@ static enum status take_section_names(struct settings *s, const struct settings 
         for (char *at = name; at && *at; at++)
             if (*at == '_') *at = '-';
         if (name && pairs->items[i].text && !setting_named(read, name, strlen(name)) &&
-            !setting_of(s, name))
+            !setting_of(s, name) && !launch_is_read(&hf_trainer_rows, name))
             TRY(launch_set(s, name, "", err));
     }
     return OK;
@@ -287,7 +287,9 @@ static enum status take_pairs(struct settings *s, const struct settings *pairs, 
     }
     TRY(take_fsdp(s, pairs, err));
     TRY(take_section_names(s, pairs, err));
-    if (setting_of(pairs, "base_model")) TRY(take_axolotl(s, pairs, err));
+    if (setting_of(pairs, "base_model") &&
+        (setting_of(pairs, "micro_batch_size") || setting_of(pairs, "sequence_len")))
+        TRY(take_axolotl(s, pairs, err));
     return stage && stage->text ? launch_set(s, "zero-stage", stage->text, err) : OK;
 }
 
