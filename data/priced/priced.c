@@ -163,7 +163,11 @@ PRICES(tiers, p->tier_count, PRICE_NONE)
 GET_MEMBER(get_limits)
 {
     const struct priced *p = context;
-    return p->tier_count || json_is_present(value) ? get_tiers(value, to, context, arena, err) : OK;
+    bool stated = json_is_present(value);
+    if (p->tier_count && !stated)
+        return json_refuse(value, err, "expected one for each of %d tiers, found nothing",
+                           p->tier_count);
+    return stated ? get_tiers(value, to, context, arena, err) : OK;
 }
 
 PUT_MEMBER(put_limits)

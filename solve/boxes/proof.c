@@ -182,7 +182,8 @@ int64_t box_proof_recheck(const struct box_proof *p, int64_t bound_ns, const str
     struct recheck k = {
         .proof = p,
         .c = c,
-        .closer = box_closer_open(c, g, (struct box_settings){.should_stop = at_once}, arena),
+        .closer = box_closer_open(
+            c, g, (struct box_settings){.uncounted = p->uncounted, .should_stop = at_once}, arena),
         .stages = c->priced->stage_count,
         .symbols = graph_symbol_count(g),
         .resources = c->priced->group_count + BUDGET_COUNT};

@@ -35,6 +35,7 @@ struct box_proof {
     int64_t count, capacity;
     bool sure; // the checker's dynamic programme is as strong on every step (docs/PROOFS.md 6)
     const bool *counted; // [resource]: the steps that are not relaxed follow its use exactly
+    bool uncounted;      // the search's setting: its tables follow none
 };
 
 // allowed: one per choice, stages in order; spans may be NULL. The new record is not split. Returns

@@ -307,7 +307,8 @@ void box_search(struct box_search_result *r, const struct choices *c, struct gra
     assert(settings->target_ns >= 0 && settings->gap >= 0 && settings->gap <= 1 &&
            settings->cutoff_ns >= 0);
     *r = (struct box_search_result){.best_ns = settings->target_ns,
-                                    .found = TAKE(arena, c->priced->stage_count, int)};
+                                    .found = TAKE(arena, c->priced->stage_count, int),
+                                    .proof = {.uncounted = settings->uncounted}};
     struct box_search s = {.r = r,
                            .settings = settings,
                            .c = c,

@@ -102,6 +102,7 @@ static enum status read_group(struct check_problem *p, const cJSON *v, int i, st
     snprintf(where, sizeof where, "groups[%d]", i);
     TRY(value_fields(&p->reader, v, where, fields, arena));
     g->excluded = excluded != NULL;
+    if (!*g->name) return check_refuse(&p->reader, where, "has no name");
     for (int k = 0; k < i; k++)
         if (!strcmp(p->groups[k].name, g->name))
             return check_refuse(&p->reader, where, "\"%.40s\" names two groups", g->name);
@@ -137,71 +138,13 @@ static enum status read_cut(struct check_problem *p, const cJSON *v, int i, stru
     return OK;
 }
 
-// Exactly one of the three.
-static bool take_form(struct check_option *o, const int *amounts)
-{
-    int found = 0;
-    for (int form = 0; form < FORM_COUNT; form++)
-        if (amounts[form] >= 0) o->form = (enum check_form)form, o->amount = amounts[form], found++;
-    return found == 1;
-}
-
-static enum status read_options(struct check_problem *p, const cJSON *v, const char *where,
-                                struct check_option **to, int *count, struct arena *arena)
-{
-    TRY(value_expect(&p->reader, v, where, cJSON_Array));
-    int found = cJSON_GetArraySize(v);
-    if (found < 1 || found > MOST_OPTIONS)
-        return check_refuse(&p->reader, where, "found %d options", found);
-    *to = TAKE(arena, found, struct check_option);
-    for (const cJSON *e = v->child; e; e = e->next, ++*count) {
-        struct check_option *o = &(*to)[*count];
-        int amounts[FORM_COUNT] = {-1, -1, -1}, share = 0;
-        o->remembers = true;
-        const struct value_field fields[] = {
-            {"?rank", 0, *count ? 1 << 20 : 0, .small = &amounts[FORM_RANK]},
-            {"?kept_per_thousand", 1, 999, .small = &amounts[FORM_KEPT]},
-            {"?bits", 1, 8, .small = &amounts[FORM_BITS]},
-            {"?offloaded_percent", 0, *count ? 100 : 0, .small = &share}, // of older documents
-            {"?tier_option", .text = &o->tiers},
-            {"?activations", .text = &o->away},
-            {"?across_passes", .flag = &o->across},
-            {"?epilogue_only", .flag = &o->epilogue_only},
-            {"?error_feedback", .flag = &o->remembers},
-            {"?quality_cost", 0, *count ? (int64_t)1 << 40 : 0, .large = &o->cost},
-            {NULL},
-        };
-        TRY(value_fields(&p->reader, e, where, fields, NULL));
-        if (share && !o->tiers) o->tiers = arena_print(arena, "optimizer %d %%", share);
-        if (!take_form(o, amounts))
-            return check_refuse(&p->reader, where,
-                                "option %d: expected one of rank, kept_per_thousand and bits",
-                                *count);
-        if (!*count && (o->form != FORM_RANK || o->epilogue_only || !o->remembers))
-            return check_refuse(&p->reader, where, "the first option is to do nothing");
-        bool alone = p->turns == 1 && p->barrier && !p->local_every;
-        if (o->across && (!o->away || !alone || p->objective == MINIMISE_LOAD))
-            return check_refuse(&p->reader, where,
-                                "option %d: across_passes with nothing swapped, or with another "
-                                "schedule or objective",
-                                *count);
-        p->across = p->across || (o->across && p->modes[MODE_SWAP]);
-        if (o->away ? !*count || !o->tiers : !*count && o->tiers)
-            return check_refuse(&p->reader, where,
-                                "option %d: activations without a tier option, "
-                                "or the first option does something",
-                                *count);
-        if (*count && !o->amount && !o->tiers)
-            return check_refuse(&p->reader, where, "option %d does nothing", *count);
-    }
-    return OK;
-}
-
 // What a schedule allows of ranks, turns and slices.
 static enum status check_schedule_of(const struct check_problem *p)
 {
     const struct check_schedule *schedule = &check_schedules[p->kind];
-    if ((schedule->turns && p->turns != schedule->turns) || p->stages > MOST_STAGES)
+    bool alone = p->turns > 1 && p->ranks == 1 && !schedule->layered;
+    if ((schedule->turns ? p->turns != schedule->turns : p->turns == 1) || alone ||
+        p->stages > MOST_STAGES)
         return check_refuse(&p->reader, "layout.virtual_stages",
                             "%d on %d ranks do not fit the schedule", p->turns, p->ranks);
     if (p->slices < 1 || p->slices > MOST_SLICES || (p->slices > 1) != schedule->slices)
@@ -241,6 +184,22 @@ static enum status read_in_flight(struct check_problem *p, const cJSON *v, struc
     if (!check_is_executable(&p->layout, p->ranks))
         return check_refuse(&p->reader, "layout.in_flight", "the stages would wait for each other");
     if (own == p->ranks) memset(p->layout.in_flight, 0, sizeof p->layout.in_flight);
+    return OK;
+}
+
+// Ranks that do not split an expert as the rest have tokens of their own; copies of the experts
+// fill the ranks.
+static enum status check_experts(const struct check_problem *p, bool sequence_parallel)
+{
+    const int *value = p->layout.value;
+    int parts = value[KEY_EXPERT_TENSOR];
+    wide ranks = (wide)value[KEY_DATA] * value[KEY_CONTEXT];
+    if (parts && (value[KEY_TENSOR] % parts || !sequence_parallel))
+        return check_refuse(&p->reader, "layout.expert_tensor", "%d does not fit tensor", parts);
+    if (parts) ranks *= value[KEY_TENSOR] / parts;
+    if (ranks % value[KEY_EXPERT])
+        return check_refuse(&p->reader, "layout.expert", "%d does not divide the ranks",
+                            value[KEY_EXPERT]);
     return OK;
 }
 
@@ -294,6 +253,7 @@ static enum status read_layout(struct check_problem *p, const cJSON *v, struct a
     p->barrier = true;
     TRY(value_fields(&p->reader, v, "layout", fields, NULL));
     if (value[KEY_EXPERT_TENSOR] == value[KEY_TENSOR]) value[KEY_EXPERT_TENSOR] = 0;
+    TRY(check_experts(p, sequence_parallel));
     p->slices = slices ? cJSON_GetArraySize(slices) : 1;
     p->overlapped = overlapped;
     p->splits_backward = check_schedules[p->kind].splits_backward;
@@ -330,6 +290,8 @@ static enum status read_modes(struct check_problem *p, const cJSON *v)
     for (const cJSON *e = v->child; e; e = e->next) {
         int mode;
         TRY(value_name(&p->reader, e, "recompute", check_mode_names, &mode));
+        if (p->modes[mode])
+            return check_refuse(&p->reader, "recompute", "\"%s\" twice", check_mode_names[mode]);
         p->modes[mode] = true;
     }
     if (p->modes[MODE_SWAP] && !check_may_swap(p))
@@ -350,7 +312,11 @@ static enum status read_budget(struct check_problem *p, const cJSON *v)
         {NULL},
     };
     for (int i = 0; i < BUDGETS; i++) p->budget[i] = -1;
-    return v ? value_fields(&p->reader, v, "budget", fields, NULL) : OK;
+    if (v) TRY(value_fields(&p->reader, v, "budget", fields, NULL));
+    bool stated = p->runs[0].tiered && p->runs[0].tiered[0].energy;
+    if (p->budget[BUDGET_ENERGY] >= 0 && !stated)
+        return check_refuse(&p->reader, "budget", "energies are not stated");
+    return OK;
 }
 
 // ---- the document
@@ -445,9 +411,12 @@ static enum status read_document(struct check_problem *p, const char *file, cons
     TRY(read_layout(p, layout, arena));
     if (stage_count != p->stages)
         return check_refuse(r, "stage_count", "the layout has %d stages", p->stages);
+    const int *degrees = p->layout.value;
+    if (p->devices != (wide)degrees[KEY_TENSOR] * degrees[KEY_CONTEXT] * degrees[KEY_DATA])
+        return check_refuse(r, "devices_per_stage", "the layout has others");
     TRY(read_modes(p, modes));
-    TRY(read_options(p, boundary, "boundary_options", &p->boundary, &p->boundary_count, arena));
-    TRY(read_options(p, gradient, "gradient_options", &p->gradient, &p->gradient_count, arena));
+    TRY(check_read_option_list(p, boundary, false, arena));
+    TRY(check_read_option_list(p, gradient, true, arena));
     TRY(check_read_tier_names(p, tiers, arena));
     TRY(count_items(p, groups, "groups", MOST_SEATS, &p->group_count));
     TRY(count_items(p, runs, "runs", MOST_LAYERS, &p->run_count));

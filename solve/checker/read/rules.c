@@ -23,6 +23,8 @@ static enum status read_set(const struct check_problem *p, const cJSON *v, const
     int name;
     for (const cJSON *e = v ? v->child : NULL; e; e = e->next) {
         TRY(value_name(&p->reader, e, where, names, &name));
+        if (*set >> name & 1)
+            return check_refuse(&p->reader, where, "\"%.40s\" twice", names[name]);
         *set |= (uint64_t)1 << name;
     }
     return OK;
@@ -69,6 +71,10 @@ static enum status read_rule(const struct check_problem *p, const cJSON *v, cons
     r->compresses_gradient = compresses[0] ? cJSON_IsTrue(compresses[0]) : -1;
     r->compresses_boundary = compresses[1] ? cJSON_IsTrue(compresses[1]) : -1;
     if (r->holds_first >= 0 && r->holds_last < 0) r->holds_last = r->holds_first;
+    bool counts = r->layers_min >= 0 || r->layers_max >= 0;
+    if (!counts &&
+        (run || (!groups && !modes && r->holds_first < 0 && !compresses[0] && !compresses[1])))
+        return check_refuse(&p->reader, where, run ? "counts no layers" : "has no condition");
     if (r->holds_first > r->holds_last || (r->holds_first < 0 && r->holds_last >= 0))
         return check_refuse(&p->reader, where, "holds_first and holds_last do not go together");
     return OK;

@@ -10,9 +10,12 @@ enum status check_find_pools(struct check_problem *p)
     bool widths = p->node_groups[0] != NULL;
     for (int g = 0; g < p->group_count; g++) {
         struct check_group *own = &p->groups[g];
-        if ((p->node_groups[g] != NULL) != widths || (own->seat_slots > 0) != widths)
+        int stated = (own->tensor > 0) + (own->context > 0) + (own->data > 0) +
+                     (own->seat_slots > 0) + (p->node_groups[g] != NULL);
+        if (stated != (widths ? 5 : 0))
             return check_refuse(&p->reader, "groups",
-                                "node_group and seat_slots: stated for some groups, not for all");
+                                "node_group, degrees and seat_slots: stated for some groups, not "
+                                "for all");
         int first = 0;
         while (widths && strcmp(p->node_groups[first], p->node_groups[g]) != 0) first++;
         if (!widths) continue;
