@@ -220,12 +220,12 @@ static void write_device(void)
 
 enum { TURNS = 6 };
 
-// A rank with six stages of like layers, of which one has room that is not recomputed: by the
-// working memory, or by its activations beside the weights.
+// Ranks with six stages of like layers, so many on each, of which one has room that is not
+// recomputed: by the working memory, or by its activations beside the weights.
 struct one_kept {
-    int layers, weight_bytes, working_bytes, limit_bytes;
+    int ranks, layers, weight_bytes, working_bytes, limit_bytes;
 };
-static const struct one_kept by_working = {8, 0, 1000, 1010};
+static const struct one_kept by_working = {1, 8, 0, 1000, 1010};
 
 static void write_one_kept(const struct one_kept *k, char hash[SHA256_TEXT])
 {
@@ -233,11 +233,11 @@ static void write_one_kept(const struct one_kept *k, char hash[SHA256_TEXT])
     const char *text = arena_print(
         &own_arena,
         "{\"kind\": \"plumbline.priced\", \"version\": 1, \"name\": \"x\", \"layout\": "
-        "{\"pipeline\": 1, \"virtual_stages\": %d, \"schedule\": \"looped-bfs\"}, "
-        "\"stage_count\": %d, \"micro_batches\": 1, \"layer_count\": %d, "
+        "{\"pipeline\": %d, \"virtual_stages\": %d, \"schedule\": \"looped-bfs\"}, "
+        "\"stage_count\": %d, \"micro_batches\": %d, \"layer_count\": %d, "
         "\"devices_per_stage\": 1, \"recompute\": [\"none\", \"full\", \"first_layers\"], "
         "\"boundary_options\": [{\"rank\": 0}], \"gradient_options\": [{\"rank\": 0}], "
-        "\"groups\": [{\"name\": \"g\", \"gpu\": \"x\", \"slots\": 1, \"memory_limit_bytes\": "
+        "\"groups\": [{\"name\": \"g\", \"gpu\": \"x\", \"slots\": %d, \"memory_limit_bytes\": "
         "%d, \"constant_bytes\": 0, \"sync_constant_ns\": [0]}], \"runs\": [{\"name\": \"a\", "
         "\"count\": %d, \"recomputable\": true, \"weight_bytes\": %d, \"gradient_bytes\": 0, "
         "\"optimizer_bytes\": 0, \"stash_bytes\": [10, 10, 0], \"working_bytes\": [%d, %d, 0], "
@@ -245,8 +245,8 @@ static void write_one_kept(const struct one_kept *k, char hash[SHA256_TEXT])
         "\"selective_ns\": [0], \"full_ns\": [900], \"optimizer_ns\": [0], \"sync_ns\": [[0]]}], "
         "\"cuts\": [{\"message_bytes\": 0, \"feedback_bytes\": [0], \"forward_ns\": [0, 0, 0, 0], "
         "\"backward_ns\": [[0, 0, 0, 0]]}]}",
-        TURNS, TURNS, k->layers, k->limit_bytes, k->layers, k->weight_bytes, k->working_bytes,
-        k->working_bytes);
+        k->ranks, TURNS, k->ranks * TURNS, k->ranks, k->ranks * k->layers, k->ranks, k->limit_bytes,
+        k->ranks * k->layers, k->weight_bytes, k->working_bytes, k->working_bytes);
     sha256_text(text, strlen(text), hash);
     fputs(text, f);
     end_file(f);
@@ -300,22 +300,25 @@ static bool proves(const struct one_kept *k, int bound_ns)
     FILE *f = begin_file("case.json");
     begin_certificate(f, hash, bound_ns);
     fprintf(f,
-            "\"paths\": [{\"start\": [\"forward\", 0, 0, 0], \"laps\": 1, \"steps\": \"0*%d\"}], "
+            "\"paths\": [{\"start\": [\"forward\", 0, %d, 0], \"laps\": 1, \"steps\": \"0*%d\"}], "
             "\"boxes\": [{\"rounds\": [{\"weights\": [[0, 1099511627776]], \"by_ranks\": true, "
             "\"decisions\": true}], \"closed\": true}]}}",
-            2 * TURNS - 1);
+            k->ranks - 1, 2 * TURNS * k->ranks - 1);
     end_file(f);
     check_written(&result);
     return result.accepted;
 }
 
-// All passes are on one rank: the least time is that of all layers, all but one recomputed.
+// The path is the last micro-batch's, through all stages and back, and the ranks hold as many
+// layers as they have room for: the least time is that of all layers, all but one of each rank
+// recomputed.
 TEST(test_truth_of_decisions)
 {
-    const struct one_kept cases[] = {by_working, {TURNS, 0, 1000, 1010}, {TURNS, 100, 0, 610}};
+    const struct one_kept cases[] = {
+        by_working, {1, TURNS, 0, 1000, 1010}, {1, TURNS, 100, 0, 610}, {2, 8, 100, 0, 820}};
     assert_int_equal(folder_make(folder), 0);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        int least_ns = 3000 * cases[i].layers + 900 * (cases[i].layers - 1);
+        int least_ns = cases[i].ranks * (3000 * cases[i].layers + 900 * (cases[i].layers - 1));
         assert_true(proves(&cases[i], least_ns));
         assert_false(proves(&cases[i], least_ns + 1));
     }

@@ -145,6 +145,13 @@ mistaken "expected at most 1048576 choices" \
     '"columns": {"from": 1, "to": 500, "plus": 1}, "lanes": {"from": 1, "to": 500, "plus": 1}'
 designs free '"area_most_mm2": 99'
 sed 's/"hour_price": {[^}]*},//' "$work/free.json" >"$work/unpriced.json"
+# Cut before anything is proven: no bound is said, nor anything about it.
+"$plumbline" offers --model llama-3.1-405b --offer h100-80gb:64:2.5 --offer a100-80gb:16:1 \
+    --tokens 1e9 --global-batch 512 --time-limit-s 0.01 -o "$work/cut" >"$work/out" 2>"$work/log"
+grep -q '^Cheapest: h100-80gb-64' "$work/out" || wrong "cut: no plan: $(cat "$work/out")"
+grep -q 'nothing is proven' "$work/out" || wrong "cut: $(cat "$work/out")"
+grep -q ' 0 \|less than' "$work/out" && wrong "cut: a bound that nobody has: $(cat "$work/out")"
+
 refuse "terms of a price above 0, or --fastest" --model gpt2-xl --designs "$work/unpriced.json"
 
 refuse "requires --tokens" --model llama-3.1-8b --offer h100-80gb:1,2:2.5 --budget 4000

@@ -65,7 +65,7 @@ static void print_table(const struct offers_options *r, const struct offer *best
         if (o->state == OFFER_PLAN) snprintf(hours, sizeof hours, "%.6g", o->hours);
         if (o->state == OFFER_PLAN && o->gpu_hour_price > 0)
             snprintf(price, sizeof price, "%.6g", o->price);
-        if (o->state != OFFER_NONE && o->gpu_hour_price > 0)
+        if (o->state != OFFER_NONE && o->price_bound > 0)
             snprintf(least, sizeof least, "%.6g", o->price_bound);
         printf("%-24s %6" PRId64 " %12s %14s %14s  %s%s%s%s\n", o->name, o->gpus, hours, price,
                least, o == best ? "* " : "", state_text(o), *layout_text(o, arena) ? ": " : "",
@@ -91,10 +91,15 @@ static void print_answer(const struct offers_options *r, const struct offer *bes
     }
     double value = offers_value(r, best, best->hours), bound = fmin(bound_of(r), value);
     const char *price = best->gpu_hour_price > 0 ? arena_print(arena, ", %.6g", best->price) : "";
-    printf("\n%s: %s, %.6g hours%s; no plan of any machine %s less than %.6g (%.2g %% below; %s)\n",
-           offers_by_hours(r) ? "Fastest" : "Cheapest", best->name, best->hours, price,
-           offers_by_hours(r) ? "takes" : "costs", bound,
-           value > 0 ? 100 * (value - bound) / value : 0, bound_claim_names[claim_of(r)]);
+    double below = value > 0 ? 100 * (value - bound) / value : 0;
+    printf("\n%s: %s, %.6g hours%s; ", offers_by_hours(r) ? "Fastest" : "Cheapest", best->name,
+           best->hours, price);
+    if (value > 0 && bound <= 0)
+        printf("nothing is proven of the others, or of less on this one\n");
+    else
+        printf("no plan of any machine %s less than %.6g (%.*g %% below; %s)\n",
+               offers_by_hours(r) ? "takes" : "costs", bound, below < 10 ? 2 : 3, below,
+               bound_claim_names[claim_of(r)]);
     printf("plan: %s/plan.json\n", best->folder);
 }
 
