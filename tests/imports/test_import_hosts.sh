@@ -476,6 +476,57 @@ expect "n1 h100-of-4
 h100-of-4 1 4" sinfo <<'END'
 {"name": "n1", "gres": "gpu:h100:4(S:0)", "state": ["IDLE"], "cpus": 16}
 END
+# Kubernetes: whole GPUs, shared ones by their label, cordoned and unready nodes, parts, none
+member() { # NAME PRODUCT ALLOCATABLE READY UNSCHEDULABLE [COUNT]
+    printf '{"kind": "Node", "metadata": {"name": "%s", "labels": {"nvidia.com/gpu.product": "%s"' \
+        "$1" "$2"
+    printf ', "nvidia.com/gpu.count": "%s"}}, "spec": {"unschedulable": %s}, "status": ' \
+        "${6:-$3}" "$5"
+    printf '{"allocatable": {"cpu": "96", "nvidia.com/gpu": "%s"}, "conditions": ' "$3"
+    printf '[{"type": "Ready", "status": "%s"}]}}' "$4"
+}
+members() {
+    printf '{"kind": "List", "items": ['
+    member n1 NVIDIA-H100-80GB-HBM3 8 True false; printf ,
+    member n2 NVIDIA-H100-80GB-HBM3-SHARED 32 True false 8; printf ,
+    member n3 NVIDIA-H100-80GB-HBM3 8 True true; printf ,
+    member n4 NVIDIA-H100-80GB-HBM3 8 Unknown false; printf ,
+    member n5 NVIDIA-H100-80GB-HBM3-MIG-1g.10gb 7 True false; printf ,
+    member n6 "" 0 True false; printf ']}'
+}
+members | expect "n1 NVIDIA-H100-80GB-HBM3-of-8
+n2 NVIDIA-H100-80GB-HBM3-of-8
+NVIDIA-H100-80GB-HBM3-of-8 2 8" sinfo
+grep -q '^2 nodes.*; 2 down.*; 1 without' "$work/err" || wrong "kubectl: $(cat "$work/err")"
+member n1 NVIDIA-H100 4 True false | expect "n1 NVIDIA-H100-of-4
+NVIDIA-H100-of-4 1 4" sinfo
+refuse 'expected a Node (kubectl get nodes), found a Pod' sinfo \
+    '{"kind": "Pod", "metadata": {"name": "p"}}' $like
+expect "a.b h100-of-8
+h100-of-8 1 8" sinfo <<'END'
+Name:               a.b
+Roles:              <none>
+Labels:             kubernetes.io/arch=amd64
+                    nvidia.com/gpu.product=h100
+Unschedulable:      false
+Conditions:
+  Type             Status
+  Ready            True    kubelet is posting ready status
+Capacity:
+  nvidia.com/gpu:     9
+Allocatable:
+  cpu:                191450m
+  nvidia.com/gpu:     8
+Allocated resources:
+  nvidia.com/gpu     4
+  nvidia.com/gpu:    4
+Name:               c
+Unschedulable:      true
+Allocatable:
+  nvidia.com/gpu:     8
+END
+grep -q '; 1 down' "$work/err" || wrong "kubectl describe: $(cat "$work/err")"
+refuse 'line 2: expected "Name: NODE" before it' sinfo 'Allocatable:\n nvidia.com/gpu: 8\n' $like
 # two kinds of topology at once
 refuse 'found a topology of the kind flat beside them' slurm \
     '\055 topology: a\n  block:\n    blocks:\n      - block: b\n        nodes: n1\n  flat: true\n' \

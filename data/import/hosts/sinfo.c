@@ -1,7 +1,8 @@
 // plumbline import sinfo FILE: nodes with their GPUs as known to Slurm, from the output of `sinfo
 // -N -o "%N %G %t"` (any columns, named by its header), of `scontrol show node` or `show
-// partition`, from slurm.conf or gres.conf, or from `--json` of sinfo and of scontrol show nodes;
-// makes a cluster whose nodes have these names, with a group for each kind and number of GPUs.
+// partition`, from slurm.conf or gres.conf, from kubectl, or from `--json` of sinfo and of scontrol
+// show nodes; makes a cluster whose nodes have these names, with a group for each kind and number
+// of GPUs.
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -318,6 +319,7 @@ static enum status read_nodes(struct sinfo *s, const char *path, const char *tex
     begin_node(s, NULL);
     // "%N|%G|%t" is used, too
     text_open(t, path, text_without_bars(text, size, s->arena), size, s->arena);
+    if (!words && kubernetes_describes(text)) return kubernetes_read_text(s, t, err);
     for (;;) {
         TRY(text_next(t, &more, err));
         if (!more) break;
@@ -479,7 +481,7 @@ static const struct options defaults = {
     .import = {.reader = &reader, .output = "-", .name = "slurm"}};
 const struct command import_sinfo = {
     .name = "sinfo",
-    .text = "sinfo, scontrol show node, slurm.conf ... -> cluster of these nodes",
+    .text = "sinfo, scontrol, slurm.conf, kubectl ... -> cluster of these nodes",
     .usage = "plumbline import sinfo FILE --like CLUSTER [-o cluster.json]",
     READER(rows, struct options, defaults),
 };

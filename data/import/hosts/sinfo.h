@@ -32,3 +32,11 @@ enum status sinfo_add(struct sinfo *s, const char *names, const char *gres, cons
                       const struct text_lines *t, struct error *err);
 enum status sinfo_read_json(struct sinfo *s, const char *path, const char *text, size_t size,
                             struct error *err);
+
+// kubectl get node(s) -o json: one of its nodes; kubectl describe node: whether the text is that,
+// and its nodes. BAD_INPUT: another kind of object; no name, no number of GPUs where one is
+// expected.
+enum status kubernetes_read_node(struct sinfo *s, const struct json *node, struct text_lines *t,
+                                 struct error *err);
+bool kubernetes_describes(const char *text);
+enum status kubernetes_read_text(struct sinfo *s, struct text_lines *t, struct error *err);

@@ -75,19 +75,29 @@ static enum status read_entry(struct sinfo *s, const struct json *entry, struct 
 enum status sinfo_read_json(struct sinfo *s, const char *path, const char *text, size_t size,
                             struct error *err)
 {
-    struct json root, sinfo = {0}, nodes = {0};
+    struct json root, sinfo = {0}, nodes = {0}, items = {0};
     struct text_lines *t = TAKE(s->arena, 1, struct text_lines);
     *t = (struct text_lines){.path = path, .line = 1};
     TRY(text_json(&root, path, text, size, s->arena, err));
     struct json_field fields[] = {FIELD_ARRAY("sinfo", OPTIONAL, &sinfo),
-                                  FIELD_ARRAY("nodes", OPTIONAL, &nodes)};
-    TRY(json_lenient(&root, fields, 2, s->arena, err));
+                                  FIELD_ARRAY("nodes", OPTIONAL, &nodes),
+                                  FIELD_ARRAY("items", OPTIONAL, &items)};
+    TRY(json_lenient(&root, fields, ARRAY_LENGTH(fields), s->arena, err));
+    if (json_has(&root, "kind") && json_has(&root, "metadata") && !json_is_present(&items))
+        return kubernetes_read_node(s, &root, t, err);
+    for (int i = 0; i < json_length(&items); i++) {
+        struct json item = json_element(&items, i, s->arena);
+        TRY(kubernetes_read_node(s, &item, t, err));
+    }
+    if (json_is_present(&items)) return OK;
     const struct json *list = json_is_present(&sinfo) ? &sinfo : &nodes;
     if (!json_is_present(list)) TRY(read_entry(s, &root, t, err)); // of one node
     if (!json_is_present(list) && (s->count || s->away || s->without_gpus || s->parted)) return OK;
     if (!json_is_present(list))
-        return json_refuse(&root, err,
-                           "expected sinfo (sinfo --json) or nodes (scontrol show nodes --json)");
+        return json_refuse(
+            &root, err,
+            "expected sinfo (sinfo --json) or nodes (scontrol show nodes --json), or "
+            "items (kubectl get nodes -o json)");
     if (json_length(list) > ENTRIES_MOST)
         return json_refuse(list, err, "expected at most %d entries, found %d", ENTRIES_MOST,
                            json_length(list));
