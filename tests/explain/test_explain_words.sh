@@ -257,6 +257,16 @@ cat > compact.ipynb << END
 END
 reads compact.ipynb num_gpus=1 global_batch=8 gpu=-
 answers 0 "micro_batch 8: the batch over replicas" explain compact.ipynb
+# ---- one program's batch beside its micro-batch, in either order
+printf '%s\n' 'Llama-13b on 8 A100 80GB' '--micro_batch_size=2 --batch_size=64' \
+    'step time: 2.0 s' > both.md
+reads both.md micro_batch=2 global_batch=64
+sed 's/^--.*/--batch_size 64 --micro_batch_size 2/' both.md > turned.md
+reads turned.md micro_batch=2 global_batch=64
+# ---- what a page would add to another command
+printf '%s\n' 'Llama-3.1-8B, 8 H100, seq_length: 2048' 'step time: 2.0 s' \
+    'Add `max_length=1024` to the evaluation if it bothers you.' > advice.md
+reads advice.md seq=2048
 # ---- a line without its number is not the first one
 printf '%s\n' 'Llama-3.1-8B on 8 H100 80GB, MBS 1, GBS 64' \
     'reduced_train_loss: 0.2 | train_step_timing in s: 3.5 | consumed_samples: 3200' > quoted.md

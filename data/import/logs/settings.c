@@ -202,6 +202,7 @@ static const char *behind_which_none(const char *line)
     static const char *const words[] = {"reducing to",    "remove the",     "removing",
                                         "omit the",       "without the",    "instead of",
                                         "did you",        "have you tried", "you can modify",
+                                        "add `", // to a command, if one likes
                                         "you can change", "you can set"};
     const char *first = NULL;
     for (size_t i = 0; i < ARRAY_LENGTH(words); i++) {
@@ -243,6 +244,23 @@ static bool is_of_two(const char *line, const char *key, size_t length)
             (strcspn(s, " ,`)") != own || strncmp(s, value, own) != 0))
             return true;
     return false;
+}
+
+// Where a program has both "batch_size" and "micro_batch_size", the former is of all (alpaca-lora).
+static bool take_both(struct log *l, enum told_by by, const char *key, size_t length,
+                      const char *value, size_t value_length)
+{
+    static const char all[] = "batch_size", each[] = "micro_batch_size";
+    struct told_value *micro = &l->told[TOLD_MICRO_BATCH];
+    bool later = length == sizeof each - 1 && !strncmp(key, each, length) &&
+                 !strcmp(micro->key, all) && micro->line == (int)l->lines,
+         now = length == sizeof all - 1 && !strncmp(key, all, length) &&
+               !strcmp(micro->key, each) && micro->line == (int)l->lines;
+    if (later) {
+        tell(l, TOLD_GLOBAL_BATCH, micro->by, all, micro->text, strlen(micro->text));
+        micro->by = BY_NONE;
+    }
+    return now && log_setting(l, by, "global_batch_size", 17, value, value_length);
 }
 
 void log_settings(struct log *l, const char *line)
@@ -307,7 +325,8 @@ void log_settings(struct log *l, const char *line)
         }
         const char *end = list ? end_of_list(value) : end_of_value(value), *from = value;
         if (*from == '"' || *from == '$') from = without_default(from, &end);
-        bool known = log_setting(l, by, key, length, from, (size_t)(end - from));
+        bool known = take_both(l, by, key, length, from, (size_t)(end - from)) ||
+                     log_setting(l, by, key, length, from, (size_t)(end - from));
         if (dashes && !known) log_unknown_flag(l, key, length);
         if (known || dashes) s = end > s ? end : s;
     }

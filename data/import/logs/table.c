@@ -380,7 +380,8 @@ bool log_table(struct log *l, const char *line)
         t->bare = true;
     }
     t->bare &= cells || is_bare_rule(line);
-    snprintf(t->before, sizeof t->before, "%s", cells ? line : "");
+    *t->before = '\0';
+    if (cells) snprintf(t->before, sizeof t->before, "%s", line);
     if (!t->bare) return read_table(l, line);
     snprintf(row, sizeof row, "| %.*s |", (int)sizeof t->before - 1, line);
     return read_table(l, row);

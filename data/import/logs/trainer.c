@@ -172,14 +172,12 @@ void log_prose(struct log *l, const char *line)
                  {"tflops/sec/gpu", MEASURED_TFLOPS, 1},
                  {"tflops/gpu", MEASURED_TFLOPS, 1}};
     static const char *const times[] = {"ime:", "ime ~", "ime is ", "ime of ", " took", " takes"};
-    for (size_t i = 0; i < ARRAY_LENGTH(times); i++)
-        if (strstr(line, times[i])) {
-            read_time_words(l, line);
-            break;
-        }
+    bool time = strstr(line, "ime") || strstr(line, " took") || strstr(line, " takes");
+    for (size_t i = 0; i < ARRAY_LENGTH(times) && time; i++)
+        if (strstr(line, times[i])) read_time_words(l, line), time = false;
     bool steps = strstr(line, "s/it") && !strpbrk(line, "|[");
-    bool seconds = strstr(line, "seconds per"),
-         each = seconds || strstr(line, "s per iteration") || strstr(line, "s per step");
+    bool per = strstr(line, "s per "), seconds = per && strstr(line, "seconds per"),
+         each = seconds || (per && (strstr(line, "s per iteration") || strstr(line, "s per step")));
     if (!steps && !each && !strstr(line, "/s") && !strstr(line, "/S") && !strstr(line, "/GPU"))
         return;
     bool own = is_first_person(line);

@@ -70,7 +70,7 @@ static void read_quoted(struct log *l, const char *line)
         if (strstr(line, names[i]))
             tell(l, TOLD_PRECISION, BY_WORDS, "in words", names[i] + 1, strlen(names[i]) - 2);
     static const char *const plain[] = {"bf16", "fp16", "fp8"};
-    for (size_t i = 0; i < ARRAY_LENGTH(plain); i++) {
+    for (size_t i = 0; i < ARRAY_LENGTH(plain) && strstr(line, " preci"); i++) {
         const char *at = find_in_any_case(line, plain[i]), *of = at ? at + strlen(plain[i]) : "";
         bool told_so = !strncasecmp(of, " preci", 6) || !strncasecmp(of, " mixed preci", 12);
         if (at && at_border(line, at) && told_so && !find_in_any_case(line, "support"))
@@ -85,6 +85,7 @@ static void read_quoted(struct log *l, const char *line)
 static void read_checkpointing(struct log *l, const char *line)
 {
     static const char *const kinds[] = {"full", "selective"};
+    if (!strstr(line, " AC") && !strstr(line, "ctivation ")) return;
     for (size_t i = 0; i < ARRAY_LENGTH(kinds); i++)
         for (const char *at = line; (at = find_in_any_case(at, kinds[i])); at++) {
             const char *of = at + strlen(kinds[i]);
@@ -295,9 +296,9 @@ static void read_prose(struct log *l, const char *line)
     static const char *const compiled[] = {"with torch.compile", "torch.compile is enabled",
                                            "torch.compile` is enabled",
                                            "Compiled Transformer blocks"};
-    const char *compile = strstr(line, "with compile");
+    const char *any = strstr(line, "ompile"), *compile = any ? strstr(line, "with compile") : NULL;
     bool compiles = compile && !isalpha((unsigned char)compile[12]);
-    for (size_t i = 0; i < ARRAY_LENGTH(compiled); i++)
+    for (size_t i = 0; i < ARRAY_LENGTH(compiled) && any; i++)
         compiles |= strstr(line, compiled[i]) != NULL;
     if (compiles) tell(l, TOLD_COMPILED, BY_WORDS, "in words", "1", 1);
     read_checkpointing(l, line);
