@@ -128,6 +128,18 @@ launches 'python watch.py --config conf/sft.yaml' 'torchrun --nproc_per_node 2 t
     '--per_device_train_batch_size 1 --gradient_accumulation_steps 2 --cutoff_len 64'
 job trainer launch.sh "l['micro_batch']==1;l['data']==2"
 
+launches 'torchrun --nproc_per_node=8 main_training_llama.py --model_variant=llama2_7b \' \
+    '--fsdp_activation_checkpointing=True --selective_checkpointing=1 --batch_size=4 \' \
+    '--low_cpu_fsdp=True'
+job trainer launch.sh "j['sequence']==4096;l['micro_batch']==4;l['zero']==3;
+    l['recompute']=='full'"
+told 'max-seq-length 4096, the program.s own'
+told 'hybrid_shard: shards over all data ranks'
+sed -i 's/selective_checkpointing=1/selective_checkpointing=0.5/' "$work/launch.sh"
+no trainer launch.sh 'selective-checkpointing: is not read: which layers'
+sed -i 's/=0.5/=1 --sharding_strategy=ddp/; s/ing=True/ing=False/' "$work/launch.sh"
+job trainer launch.sh "l['zero']==0"
+
 # ---- what was read in silence before
 launches 'megatron sft --micro_batch_size 1 --max_length 64 --recompute_granularity full'
 no trainer launch.sh 'import megatron reads it' --gpus 2

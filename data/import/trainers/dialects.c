@@ -301,6 +301,46 @@ static enum status take_foundry(struct settings *s, const struct settings *pairs
     return launch_set(s, "fsdp", shards ? shards : sharded ? "full_shard" : "no_shard", err);
 }
 
+// ---- fms-fsdp's main_training_*.py (fms_fsdp/config/training.py at 5a296afe42f9), by flags
+
+static void rename_flag(struct settings *s, const char *from, const char *to)
+{
+    struct setting *at = (struct setting *)setting_of(s, from);
+    if (at) at->key = to;
+}
+
+enum status dialect_take_fms(struct settings *s, struct error *err)
+{
+    static const struct word names[] = {
+        {"batch-size", "micro-batch-size"},     {"seq-length", "max-seq-length"},
+        {"sharding-strategy", "fsdp"},          {"model-variant", "model"},
+        {"use-torch-compile", "torch-compile"}, {"low-cpu-fsdp", "low-cpu-mem-usage"}};
+    static const struct word defaults[] = {
+        {"micro-batch-size", "2"}, {"max-seq-length", "4096"}, {"fsdp", "hsdp"}};
+    static const struct word words[] = {
+        {"fsdp", "full_shard"}, {"hsdp", "hybrid_shard"}, {"ddp", "no_shard"}};
+    for (size_t i = 0; i < ARRAY_LENGTH(names); i++) rename_flag(s, names[i].key, names[i].flag);
+    for (size_t i = 0; i < ARRAY_LENGTH(defaults); i++) {
+        if (setting_of(s, defaults[i].key)) continue;
+        TRY(launch_set(s, defaults[i].key, defaults[i].flag, err));
+        said_assume(&s->said, "%s %s, the program's own", defaults[i].key, defaults[i].flag);
+    }
+    struct setting *shards = (struct setting *)setting_of(s, "fsdp"),
+                   *part = (struct setting *)setting_of(s, "selective-checkpointing"),
+                   *mixed = (struct setting *)setting_of(s, "mixed-precision");
+    const struct setting *again = setting_of(s, "fsdp-activation-checkpointing");
+    for (size_t i = 0; i < ARRAY_LENGTH(words); i++)
+        if (!strcmp(shards->text, words[i].key)) {
+            shards->text = words[i].flag;
+            break;
+        }
+    bool recomputes = again && strcasecmp(again->text, "false") != 0;
+    if (part && (!recomputes || !strcmp(part->text, "1"))) part->text = "false";
+    if (mixed) mixed->text = strcasecmp(mixed->text, "false") ? "bf16" : "no";
+    return mixed && !strcmp(mixed->text, "no") ? launch_set(s, "torch-dtype", "float32", err)
+                                               : launch_set(s, "bf16", "true", err);
+}
+
 // ---- all
 
 static const struct dialect dialects[] = {
