@@ -254,6 +254,12 @@ half=$(sed -n 's/.*large4_text: \([0-9]*\) parameters/\1/p' "$work/err")
 says 0 "large4_text: $((half - 6144 * 64 + 512 * 64 * 64)) parameters" \
     "{$large, \"no_rope_layers\": [1, 0, 0, 0]}"
 says 2 'latents of a layer before are not read' "{$large, \"kv_source_layers\": [0, 0, 2, 3]}"
+says 2 '"q_lora_rank": expected a smaller product of gates' '{"model_type": "axk2",
+    "num_attention_heads": 60000000, "q_lora_rank": 60000000, "v_head_dim": 60000000}'
+says 2 '"layer_types": expected one of linear_attention full_attention attention, found "conv"' \
+    '{"model_type": "qwen3_next", "num_hidden_layers": 1, "layer_types": ["conv"]}'
+says 2 '"layer_types": expected one of conv .*, found "mamba"' \
+    '{"model_type": "lfm2", "num_hidden_layers": 2, "layer_types": ["conv", "mamba"]}'
 # Gemma 3 states how scores are scaled, which Megatron's layer takes from there; read back, the
 # model is the same. Without it there is no layer.
 gemma='"hidden_size": 2560, "intermediate_size": 10240, "num_hidden_layers": 34,

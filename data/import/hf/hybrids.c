@@ -24,6 +24,12 @@ static enum status linear_by_words(struct hf_model *x, bool *found, struct error
         TRY(hf_layer_types(x, keys[k], &types, err));
         if (!types) continue;
         *found = true;
+        TRY(hf_expect_words(x, types,
+                            x->shape.linear.rule == LINEAR_CONVOLUTION
+                                ? "conv full_attention attention"
+                                : "linear_attention mamba lightning_attention full_attention "
+                                  "attention",
+                            err));
         for (int64_t i = 0; i < x->layer_count; i++) x->layers[i].linear = is_linear_word(types[i]);
     }
     return OK;

@@ -3,7 +3,6 @@
 #include "data/import/hf/internal.h"
 
 enum { STREAMS_MOST = 64 };
-#define TABLE_MOST 1e15 // values; model_check sets the tighter range
 
 // A table of every layer's inputs with a norm; in each layer what makes its input of the embedding,
 // a gate, a product back and a norm.
@@ -12,7 +11,7 @@ static enum status read_inputs(struct hf_model *x, struct error *err)
     int64_t each = 256, words = 262144, hidden = x->shape.hidden;
     TRY(hf_count(x, "hidden_size_per_layer_input", &each, err));
     TRY(hf_count(x, "vocab_size_per_layer_input", &words, err));
-    if ((double)words * (double)each * (double)x->layer_count > TABLE_MOST)
+    if ((double)words * (double)each * (double)x->layer_count > HF_VALUES_MOST)
         return json_refuse(x->root, err,
                            "key \"vocab_size_per_layer_input\": expected a smaller table");
     if (!each) return OK;

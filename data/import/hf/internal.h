@@ -5,6 +5,7 @@
 #include "data/inputs/model/model.h"
 
 #define HF_SIZE_MAX 67108864.0 // 2^26; model_check sets the tighter ranges
+#define HF_VALUES_MOST 1e15    // of one matrix or table, likewise
 
 // What makes a layer different from the one before it.
 struct hf_layer {
@@ -125,6 +126,9 @@ enum status hf_first_types(const struct hf_model *x, const char *key, const char
                            struct error *err);
 enum status hf_first_numbers(const struct hf_model *x, const char *key, double most,
                              int64_t **numbers, struct error *err);
+// BAD_INPUT: a layer's type is none of these words; types NULL: not stated.
+enum status hf_expect_words(const struct hf_model *x, const char **types, const char *words,
+                            struct error *err);
 // Experts that every token uses: as many as the key says, each of an expert's width.
 enum status hf_read_shared(struct hf_model *x, const char *key, int64_t shared, struct error *err);
 // Layers with rotated positions: no_rope_layers, else all but every no_rope_layer_interval-th (4).

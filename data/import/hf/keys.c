@@ -156,6 +156,17 @@ enum status hf_rotated_layers(const struct hf_model *x, bool **rotated, struct e
     return OK;
 }
 
+enum status hf_expect_words(const struct hf_model *x, const char **types, const char *words,
+                            struct error *err)
+{
+    for (int64_t i = 0; types && i < x->layer_count; i++)
+        if (!hf_is_listed(words, types[i]))
+            return json_refuse(x->root, err,
+                               "key \"layer_types\": expected one of %s, found \"%s\"", words,
+                               types[i]);
+    return OK;
+}
+
 enum status hf_windows(struct hf_model *x, int64_t pattern, struct error *err)
 {
     const char **types;

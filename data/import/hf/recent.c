@@ -61,6 +61,7 @@ enum status hf_arrange_lara_mini(struct hf_model *x, struct error *err)
                                          "linear_attention", "full_attention", "sliding_attention"};
     const char **types;
     TRY(hf_layer_types(x, "layer_types", &types, err));
+    TRY(hf_expect_words(x, types, "linear_attention sliding_attention full_attention", err));
     for (int64_t i = 0; i < x->layer_count; i++) {
         const char *type = types ? types[i] : period[i % 5];
         x->layers[i].mixture = true;
@@ -390,9 +391,14 @@ enum status hf_read_axk2(struct hf_model *x, struct error *err)
     int64_t rank = 16;
     TRY(hf_read_indexed(x, err));
     TRY(hf_count(x, "gated_norm_rank", &rank, err));
-    x->layer_products = s->heads * s->query_rank * (s->head_width + 2 * s->value_width) +
-                        2 * rank * s->hidden;
-    x->mixture_products = 2 * rank * s->hidden;
+    int64_t each = s->query_rank * (s->head_width + 2 * s->value_width),
+            norms = 2 * rank * s->hidden;
+    if ((double)s->heads * (double)each > HF_VALUES_MOST)
+        return json_refuse(x->root, err,
+                           "key \"q_lora_rank\": expected a smaller product of gates, found %lld",
+                           (long long)s->query_rank);
+    x->layer_products = s->heads * each + norms;
+    x->mixture_products = norms;
     return OK;
 }
 

@@ -286,6 +286,7 @@ enum status hf_arrange_linear(struct hf_model *x, int64_t interval, struct error
     TRY(hf_layer_types(x, "layer_types", &types, err));
     if (interval < 1)
         return json_refuse(x->root, err, "key \"full_attention_interval\": expected at least 1");
+    TRY(hf_expect_words(x, types, "linear_attention full_attention attention", err));
     for (int64_t i = 0; i < x->layer_count; i++)
         x->layers[i].linear = types ? !strcmp(types[i], "linear_attention")
                                     : (i + 1) % interval != 0;
