@@ -273,11 +273,8 @@ enum status problem_check_places(const struct problem *p, struct error *err)
         wrong = "the ends of the model on two ranks (this schedule puts them on one, and the "
                 "embeddings are tied)";
     if (p->job.budget.energy_max_uj && !problem_states_energy(p))
-        return fail(
-            err, BAD_INPUT,
-            "%s: budget.energy_max_uj: expected a cluster with tiers or a job with tier options or "
-            "swap, no places, and memories with read_pj_per_byte or write_pj_per_byte",
-            job);
+        return fail(err, BAD_INPUT, "%s: budget.energy_max_uj: expected %s", job,
+                    problem_energy_needs);
     if (!p->cluster.places.node_count && p->job.placement.uneven_micro_batches)
         return fail(err, BAD_INPUT,
                     "%s: placement.uneven_micro_batches: expected a cluster with places", job);

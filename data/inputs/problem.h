@@ -33,6 +33,7 @@ enum status problem_compose(struct problem *p, const char *model, const char *cl
 // energies are priced: some are stated, too.
 bool problem_has_tiers(const struct problem *p);
 bool problem_states_energy(const struct problem *p);
+extern const char problem_energy_needs[]; // what a message says that it is stated by
 enum status problem_check_energy(const struct problem *p, struct error *err); // objective energy
 // A GPU without costs is not a group that cannot be used, but an error, most likely a misspelt
 // name; so is a tier that no group has, and a rule's or a width's group or run that does not exist.

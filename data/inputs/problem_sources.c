@@ -183,6 +183,10 @@ bool problem_has_tiers(const struct problem *p)
     return tiers;
 }
 
+const char problem_energy_needs[] =
+    "a cluster with tiers or a job with tier options or swap (layout.offload_optimizer alone is "
+    "none of these), no places, and memories with read_pj_per_byte or write_pj_per_byte";
+
 bool problem_states_energy(const struct problem *p)
 {
     return problem_has_tiers(p) && !p->cluster.places.node_count &&
@@ -196,10 +200,8 @@ enum status problem_check_energy(const struct problem *p, struct error *err)
                          : !(p->job.iteration_limit_s > 0) ? "an iteration_limit_s"
                          : p->job.price_limit > 0          ? "no price_limit"
                          : p->job.stage_degrees            ? "no stage_degrees"
-                         : !problem_states_energy(p) ? "a cluster with tiers or a job with tier "
-                                                       "options or swap, no places, and memories "
-                                                       "with read_pj_per_byte or write_pj_per_byte"
-                                                     : NULL;
+                         : !problem_states_energy(p)       ? problem_energy_needs
+                                                           : NULL;
     if (!wanted) return OK;
     return fail(err, BAD_INPUT, "%s: objective energy: expected %s",
                 document_name(&p->job.document, "job"), wanted);
