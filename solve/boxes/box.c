@@ -462,23 +462,23 @@ static bool is_one_plan_at_least(struct box_closer *b, const struct choice_box *
         if (count > 1) return false;
         empty = empty || count == 0;
     }
-    if (empty) return true;
-    evaluate_only_plan(b, box, &a);
-    return a.bound_ns >= claim_ns;
+    if (!empty) evaluate_only_plan(b, box, &a);
+    return empty || a.bound_ns >= claim_ns;
 }
 
-// The bound of what the step leaves of the box.
+// The bound of the box before the step, which removes nothing if it did not then.
 static int64_t repeat_step(struct box_closer *b, const struct choice_box *now,
                            const struct box_step *step, int64_t target_ns)
 {
-    int removed, resources = dynamic_resource_count(b->counted);
-    bool found;
+    int removed, *to = step->removes ? &removed : NULL;
+    size_t bytes = (size_t)dynamic_resource_count(b->counted) * sizeof *b->work.prices;
     mix(b, step->ids, step->weights, step->path_count);
-    for (int r = 0; r < resources; r++) b->work.prices[r] = step->prices ? step->prices[r] : 0;
+    if (step->prices) memcpy(b->work.prices, step->prices, bytes);
+    else memset(b->work.prices, 0, bytes);
     box_memory_repeat(b, step);
     box_kinds_repeat(b, step);
-    return step->labelled ? box_solve_labels(b, now, target_ns, &found)
-                          : box_solve(b, step->relaxed, now, target_ns, &removed);
+    return step->labelled ? box_solve_labels(b, now, target_ns, &(bool){false})
+                          : box_solve(b, step->relaxed, now, target_ns, to);
 }
 
 bool box_repeat(struct box_closer *b, const struct choice_box *box, int64_t claim_ns,

@@ -295,7 +295,7 @@ static void check_repeat(struct prepared *p, struct random *rng, struct arena *a
     for (int i = 0; i < 20; i++) {
         int *id = TAKE(arena, 1, int);
         *id = (int)random_between(rng, 0, box_closer_path_count(closer) - 1);
-        steps[i] = (struct box_step){.path_count = 1, .ids = id, .weights = &one};
+        steps[i] = (struct box_step){.path_count = 1, .ids = id, .weights = &one, .removes = true};
     }
     // Nor does a lower target help, by which its steps remove more.
     for (int i = 0; i < PARTS; i++) {
