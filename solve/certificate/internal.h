@@ -202,18 +202,34 @@ int places_group_to_share(const struct places_maker *m);
 enum status places_put_reaches(struct certificate_places_result *to, struct places_maker *m,
                                struct error *err);
 
-// tree.c: a tree over placements, where no single problem of one replica proves the target bound.
-struct certificate_tree_result {
+// Placements part by part, in preorder: each part has a proof, or is divided further.
+struct parts_maker {
+    const struct check_places *places;
+    const struct priced *base; // for everything but the prices of a part
+    struct json_writer *w;     // in the open array "parts"
+    int64_t bound_ns;          // -1: there is no plan
+    int threads;
+    struct arena *arena, *scratch;
+    uint64_t work;
+    struct error why; // of the checker's functions
+    // What is made.
     bool proven; // otherwise what was written is useless
-    int64_t parts, boxes, weights;
+    int64_t count, boxes, weights;
 };
 
-// Puts "parts" for the bound (-1: there is no plan). base: the priced document, for everything but
-// the prices of a part.
-enum status certificate_put_tree(struct certificate_tree_result *result, struct json_writer *w,
-                                 const struct check_places *x, const struct priced *base,
-                                 int64_t bound_ns, int threads, struct arena *arena,
-                                 struct error *err);
+// tree.c: over placements, where no single problem of one replica proves the target bound.
+enum status certificate_put_tree(struct parts_maker *m, struct error *err);
+// stands.c: where stages have widths of their own (solve/checker/places/named.h): parts in which
+// the first stages stand.
+enum status certificate_put_stands(struct parts_maker *m, struct error *err);
+
+// Searches a part's problem with so many boxes. proven: an audited proof of the bound was put;
+// replica: the one that it is about; -1: none is named.
+enum status certificate_prove_part(bool *proven, struct solve_result *found, struct parts_maker *m,
+                                   const struct check_problem *problem, const struct priced *priced,
+                                   int boxes, int replica, struct error *err);
+// Puts the part as divided into all that its next place can be.
+void certificate_put_branch(struct parts_maker *m);
 
 // chained.c: the planner's search by boxes on the checker's problem of placements, including what
 // the checker adds for chains of device groups.
@@ -222,29 +238,6 @@ enum status certificate_put_tree(struct certificate_tree_result *result, struct 
 enum status certificate_search_chained(struct solve_evidence *evidence,
                                        const struct check_problem *p, const struct priced *priced,
                                        int64_t target_ns, struct arena *arena, struct error *err);
-
-// The same where stages have widths of their own (solve/checker/places/named.h): parts in which the
-// first stages stand.
-enum status certificate_put_stands(struct certificate_tree_result *result, struct json_writer *w,
-                                   const struct check_places *x, const struct priced *base,
-                                   int64_t bound_ns, int threads, struct arena *arena,
-                                   struct error *err);
-
-// A search on a part's problem, and its proof.
-enum status certificate_search_part(struct solve_result *r, const struct priced *priced,
-                                    int64_t bound_ns, int boxes, int threads, struct arena *arena,
-                                    struct error *err);
-struct part_proof {
-    const struct check_problem *problem;
-    const struct priced *priced;
-    const struct solve_result *found;
-    int64_t bound_ns; // -1: that there is no plan
-    int replica;      // -1: none is named
-};
-// proven: it is, by an audited proof, which then is an element of the open array.
-enum status certificate_put_part(bool *proven, struct json_writer *w, const struct part_proof *part,
-                                 struct certificate_tree_result *counts, struct arena *arena,
-                                 struct error *err);
 
 // Shared by the files that make the certificate of a space.
 

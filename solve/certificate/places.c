@@ -306,15 +306,22 @@ static enum status put_tree(struct certificate_places_result *to, struct places_
     bool stands = m->places.named != NULL;
     const struct certificate_places_request *request = m->request;
     struct json_writer w;
-    struct certificate_tree_result made;
+    struct parts_maker made = {.places = &m->places,
+                               .base = request->priced,
+                               .w = &w,
+                               .bound_ns = m->bound_ns,
+                               .threads = request->settings->threads,
+                               .arena = m->arena,
+                               .scratch = arena_open_within(m->arena),
+                               .work = UINT64_MAX / 2};
     document_begin(&w, "plumbline.certificate", request->sources, request->source_count, m->arena);
     json_open_object(&w, "places");
     json_put_text(&w, "by", stands ? "stands" : "tree");
     if (m->bound_ns < 0) json_put_bool(&w, "infeasible", true);
     else json_put_count(&w, "bound_ns", m->bound_ns);
-    TRY((stands ? certificate_put_stands
-                : certificate_put_tree)(&made, &w, &m->places, request->priced, m->bound_ns,
-                                        request->settings->threads, m->arena, err));
+    json_open_array(&w, "parts");
+    TRY((stands ? certificate_put_stands : certificate_put_tree)(&made, err));
+    json_close_array(&w);
     json_close_object(&w);
     json_close_object(&w);
     if (!made.proven) return OK;

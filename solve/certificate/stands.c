@@ -10,47 +10,42 @@
 enum { PARTS_MOST = 20000, BOXES_OF_PART = 100, BOXES_OF_WHOLE = 4000 };
 
 struct stands_maker {
+    struct parts_maker *parts;
     struct check_named_tree *tree;
-    const struct priced *base;
-    struct json_writer *w;
-    struct certificate_tree_result *result;
     struct check_named_part part;
-    int64_t bound_ns;
-    int threads;
-    struct error why; // of the checker's functions
-    uint64_t work;
-    struct arena *arena, *scratch;
+    struct arena *arena;
 };
 
 static void priced_of_part(struct priced *to, const struct stands_maker *m,
                            const struct check_problem *p)
 {
     struct priced own;
-    struct standing *at = TAKE(m->scratch, m->base->stage_count, struct standing);
+    const struct priced *base = m->parts->base;
+    struct arena *scratch = m->parts->scratch;
+    struct standing *at = TAKE(scratch, base->stage_count, struct standing);
     for (int s = 0; s < m->part.stands; s++) {
         at[s].seat = m->part.at[s].seat;
-        for (int i = 0; i < m->base->groups[at[s].seat].data; i++)
+        for (int i = 0; i < base->groups[at[s].seat].data; i++)
             at[s].node[i] = m->part.at[s].node[i];
     }
-    named_program(&own, m->base, at, m->part.stands, m->scratch);
+    named_program(&own, base, at, m->part.stands, scratch);
     own.seat_nodes = NULL; // the graph of the problem alone
-    certificate_places_priced(to, &own, p, m->scratch);
+    certificate_places_priced(to, &own, p, scratch);
 }
 
 static enum status prove(bool *proven, struct stands_maker *m, struct error *err)
 {
-    const struct reader reader = {"prices", &m->why};
-    struct priced *priced = TAKE(m->scratch, 1, struct priced);
+    struct parts_maker *x = m->parts;
+    const struct reader reader = {"prices", &x->why};
+    struct priced *priced = TAKE(x->scratch, 1, struct priced);
     struct check_problem p;
     struct solve_result r;
-    int boxes = m->part.stands == m->base->stage_count ? BOXES_OF_WHOLE : BOXES_OF_PART;
-    m->why = (struct error){OK, ""};
-    if (check_named_part_problem(&p, m->tree, &m->part, &reader, &m->work, m->scratch) != OK)
-        return fail(err, SOLVER, "%s", m->why.text);
+    int boxes = m->part.stands == x->base->stage_count ? BOXES_OF_WHOLE : BOXES_OF_PART;
+    x->why = (struct error){OK, ""};
+    if (check_named_part_problem(&p, m->tree, &m->part, &reader, &x->work, x->scratch) != OK)
+        return fail(err, SOLVER, "%s", x->why.text);
     priced_of_part(priced, m, &p);
-    TRY(certificate_search_part(&r, priced, m->bound_ns, boxes, m->threads, m->scratch, err));
-    const struct part_proof part = {&p, priced, &r, m->bound_ns, -1};
-    return certificate_put_part(proven, m->w, &part, m->result, m->scratch, err);
+    return certificate_prove_part(proven, &r, x, &p, priced, boxes, -1, err);
 }
 
 static enum status put_part(struct stands_maker *m, bool *proven, struct error *err);
@@ -58,15 +53,13 @@ static enum status put_part(struct stands_maker *m, bool *proven, struct error *
 static enum status put_ways(struct stands_maker *m, bool *proven, struct error *err)
 {
     struct arena_mark mark = arena_set_mark(m->arena);
-    const struct reader reader = {"prices", &m->why};
+    const struct reader reader = {"prices", &m->parts->why};
     struct check_stand *ways;
     int count;
-    *proven = check_named_ways(&ways, &count, m->tree, &m->part, &reader, &m->work, m->arena) == OK;
+    *proven = check_named_ways(&ways, &count, m->tree, &m->part, &reader, &m->parts->work,
+                               m->arena) == OK;
     if (!*proven) return OK;
-    json_open_object(m->w, NULL);
-    json_put_bool(m->w, "branch", true);
-    json_close_object(m->w);
-    m->result->parts++;
+    certificate_put_branch(m->parts);
     for (int i = 0; i < count && *proven; i++) {
         m->part.at[m->part.stands++] = ways[i];
         TRY(put_part(m, proven, err));
@@ -78,34 +71,21 @@ static enum status put_ways(struct stands_maker *m, bool *proven, struct error *
 
 static enum status put_part(struct stands_maker *m, bool *proven, struct error *err)
 {
-    struct arena_mark mark = arena_set_mark(m->scratch);
-    *proven = m->result->parts < PARTS_MOST;
+    struct parts_maker *x = m->parts;
+    struct arena_mark mark = arena_set_mark(x->scratch);
+    *proven = x->count < PARTS_MOST;
     if (!*proven) return OK;
     TRY(prove(proven, m, err));
-    arena_reset(m->scratch, mark);
-    return *proven || m->part.stands == m->base->stage_count ? OK : put_ways(m, proven, err);
+    arena_reset(x->scratch, mark);
+    return *proven || m->part.stands == x->base->stage_count ? OK : put_ways(m, proven, err);
 }
 
-enum status certificate_put_stands(struct certificate_tree_result *result, struct json_writer *w,
-                                   const struct check_places *x, const struct priced *base,
-                                   int64_t bound_ns, int threads, struct arena *arena,
-                                   struct error *err)
+enum status certificate_put_stands(struct parts_maker *x, struct error *err)
 {
-    struct stands_maker *m = TAKE(arena, 1, struct stands_maker);
-    const struct reader r = {"prices", &m->why};
-    *result = (struct certificate_tree_result){.proven = false};
-    *m = (struct stands_maker){.base = base,
-                               .w = w,
-                               .result = result,
-                               .bound_ns = bound_ns,
-                               .threads = threads,
-                               .work = UINT64_MAX / 2,
-                               .arena = arena_open_within(arena),
-                               .scratch = arena_open_within(arena)};
-    if (check_open_named(&m->tree, x, &r, &m->work, arena) != OK) return OK;
-    assert(x->named->seat_count == base->group_count);
-    json_open_array(w, "parts");
-    TRY(put_part(m, &result->proven, err));
-    json_close_array(w);
-    return OK;
+    struct stands_maker *m = TAKE(x->arena, 1, struct stands_maker);
+    const struct reader r = {"prices", &x->why};
+    *m = (struct stands_maker){.parts = x, .arena = arena_open_within(x->arena)};
+    if (check_open_named(&m->tree, x->places, &r, &x->work, x->arena) != OK) return OK;
+    assert(x->places->named->seat_count == x->base->group_count);
+    return put_part(m, &x->proven, err);
 }

@@ -10,16 +10,10 @@
 enum { PARTS_MOST = 1500, BOXES_OF_PART = 30, BOXES_OF_WHOLE = 400 };
 
 struct tree_maker {
+    struct parts_maker *parts;
     struct check_tree *tree;
-    const struct priced *base;
-    struct json_writer *w;
-    struct certificate_tree_result *result;
     struct check_part part;
-    int64_t bound_ns;
-    int threads, places, replicas;
-    struct error why; // of the checker's functions
-    uint64_t work;
-    struct arena *scratch;
+    int places, replicas;
 };
 
 // The result of examining one replica under the part.
@@ -28,38 +22,23 @@ struct look {
     struct plan plan;
 };
 
-static enum status search(struct solve_result *r, const struct tree_maker *m,
-                          const struct priced *priced, struct error *err)
-{
-    int boxes = m->part.depth == m->places ? BOXES_OF_WHOLE : BOXES_OF_PART;
-    return certificate_search_part(r, priced, m->bound_ns, boxes, m->threads, m->scratch, err);
-}
-
-static enum status put_proof(bool *proven, struct tree_maker *m, const struct check_problem *p,
-                             const struct priced *priced, const struct solve_result *r, int replica,
-                             struct error *err)
-{
-    const struct part_proof part = {p, priced, r, m->bound_ns, replica};
-    return certificate_put_part(proven, m->w, &part, m->result, m->scratch, err);
-}
-
 static enum status look_at(struct look *look, struct tree_maker *m, int replica, struct error *err)
 {
+    struct parts_maker *x = m->parts;
     struct check_problem p;
-    struct priced *priced = TAKE(m->scratch, 1, struct priced);
+    struct priced *priced = TAKE(x->scratch, 1, struct priced);
     struct solve_result r;
+    int boxes = m->part.depth == m->places ? BOXES_OF_WHOLE : BOXES_OF_PART;
     *look = (struct look){.proven = false};
-    m->why = (struct error){OK, ""};
-    const struct reader reader = {"prices", &m->why};
-    if (check_part_problem(&p, m->tree, &m->part, replica, &reader, &m->work, m->scratch) != OK)
-        return fail(err, SOLVER, "%s", m->why.text);
-    certificate_places_priced(priced, m->base, &p, m->scratch);
-    TRY(search(&r, m, priced, err));
-    bool none = r.plan.outcome == OUTCOME_INFEASIBLE && !r.cut_off;
+    x->why = (struct error){OK, ""};
+    const struct reader reader = {"prices", &x->why};
+    if (check_part_problem(&p, m->tree, &m->part, replica, &reader, &x->work, x->scratch) != OK)
+        return fail(err, SOLVER, "%s", x->why.text);
+    certificate_places_priced(priced, x->base, &p, x->scratch);
+    TRY(certificate_prove_part(&look->proven, &r, x, &p, priced, boxes, replica, err));
     look->plan = r.plan;
     look->has_plan = r.plan.stage_count > 0;
-    if (!none && (m->bound_ns < 0 || r.plan.bound_ns < m->bound_ns)) return OK;
-    return put_proof(&look->proven, m, &p, priced, &r, replica, err);
+    return OK;
 }
 
 static enum status put_part(struct tree_maker *m, bool *proven, struct error *err);
@@ -67,10 +46,7 @@ static enum status put_part(struct tree_maker *m, bool *proven, struct error *er
 static enum status put_children(struct tree_maker *m, bool *proven, struct error *err)
 {
     int children[MOST_GROUPS], count = check_list_children(m->tree, &m->part, children);
-    json_open_object(m->w, NULL);
-    json_put_bool(m->w, "branch", true);
-    json_close_object(m->w);
-    m->result->parts++;
+    certificate_put_branch(m->parts);
     assert(m->part.depth < m->places);
     for (int i = 0; i < count && *proven; i++) {
         m->part.node[m->part.depth++] = children[i];
@@ -84,11 +60,12 @@ static enum status put_children(struct tree_maker *m, bool *proven, struct error
 static enum status put_halves(struct tree_maker *m, int stage, int below, bool *proven,
                               struct error *err)
 {
-    json_open_object(m->w, NULL);
-    json_put_count(m->w, "stage", stage);
-    json_put_count(m->w, "layers_below", below);
-    json_close_object(m->w);
-    m->result->parts++;
+    struct json_writer *w = m->parts->w;
+    json_open_object(w, NULL);
+    json_put_count(w, "stage", stage);
+    json_put_count(w, "layers_below", below);
+    json_close_object(w);
+    m->parts->count++;
     assert(m->part.range_count < TREE_RANGES_MOST && below > 0);
     struct check_layer_range *range = &m->part.ranges[m->part.range_count++];
     for (int half = 0; half < 2 && *proven; half++) {
@@ -121,7 +98,7 @@ static bool find_split(const struct tree_maker *m, const struct look *looks, int
 
 static enum status put_whole(struct tree_maker *m, bool *proven, struct error *err)
 {
-    struct look *looks = TAKE(m->scratch, m->replicas, struct look);
+    struct look *looks = TAKE(m->parts->scratch, m->replicas, struct look);
     int stage, below;
     for (int replica = 0; replica < m->replicas; replica++) {
         TRY(look_at(&looks[replica], m, replica, err));
@@ -133,61 +110,40 @@ static enum status put_whole(struct tree_maker *m, bool *proven, struct error *e
 
 static enum status put_part(struct tree_maker *m, bool *proven, struct error *err)
 {
-    struct arena_mark mark = arena_set_mark(m->scratch);
+    struct arena_mark mark = arena_set_mark(m->parts->scratch);
     struct look look = {.proven = false};
     bool whole = m->part.depth == m->places;
-    *proven = m->result->parts < PARTS_MOST;
+    *proven = m->parts->count < PARTS_MOST;
     if (*proven && !whole)
         TRY(look_at(&look, m, m->part.depth ? (m->part.depth - 1) % m->replicas : 0, err));
     if (*proven && whole) TRY(put_whole(m, proven, err));
     else if (*proven && !look.proven) TRY(put_children(m, proven, err));
-    arena_reset(m->scratch, mark);
+    arena_reset(m->parts->scratch, mark);
     return OK;
 }
 
-enum status certificate_put_tree(struct certificate_tree_result *result, struct json_writer *w,
-                                 const struct check_places *x, const struct priced *base,
-                                 int64_t bound_ns, int threads, struct arena *arena,
-                                 struct error *err)
+enum status certificate_put_tree(struct parts_maker *x, struct error *err)
 {
-    struct arena *scratch = arena_open_within(arena);
-    struct tree_maker *m = TAKE(arena, 1, struct tree_maker);
-    const struct reader r = {"prices", &m->why};
-    *result = (struct certificate_tree_result){.proven = false};
-    *m = (struct tree_maker){.base = base,
-                             .w = w,
-                             .result = result,
-                             .bound_ns = bound_ns,
-                             .threads = threads,
-                             .replicas = x->replicas,
-                             .work = UINT64_MAX / 2,
-                             .scratch = scratch};
-    if (check_open_tree(&m->tree, x, &r, &m->work, arena) != OK) return OK;
+    struct tree_maker *m = TAKE(x->arena, 1, struct tree_maker);
+    const struct reader r = {"prices", &x->why};
+    *m = (struct tree_maker){.parts = x, .replicas = x->places->replicas};
+    if (check_open_tree(&m->tree, x->places, &r, &x->work, x->arena) != OK) return OK;
     m->places = check_tree_places(m->tree);
-    json_open_array(w, "parts");
-    TRY(put_part(m, &result->proven, err));
-    json_close_array(w);
-    return OK;
+    return put_part(m, &x->proven, err);
 }
 
 // ---- a part of any tree: the search on its own problem, and what it proves
 
-enum status certificate_search_part(struct solve_result *r, const struct priced *priced,
-                                    int64_t bound_ns, int boxes, int threads, struct arena *arena,
-                                    struct error *err)
+void certificate_put_branch(struct parts_maker *m)
 {
-    struct solve_settings settings;
-    solve_defaults(&settings);
-    settings.threads = threads;
-    settings.progress = 0;
-    settings.boxes_max = boxes;
-    settings.evidence = true;
-    if (bound_ns > 0) settings.cutoff_ns = bound_ns;
-    return solve_run(r, priced, &settings, NULL, NULL, arena, err);
+    json_open_object(m->w, NULL);
+    json_put_bool(m->w, "branch", true);
+    json_close_object(m->w);
+    m->count++;
 }
 
-static bool is_audited(const struct part_proof *part, const char *text, size_t size,
-                       struct arena *arena)
+static bool is_audited(const struct certificate_request *request, int64_t bound_ns,
+                       const char *text, size_t size, struct arena *arena)
 {
     struct check_result result = {.iteration_ns = -1, .bound_ns = -1};
     struct error why = {OK, ""};
@@ -196,15 +152,14 @@ static bool is_audited(const struct part_proof *part, const char *text, size_t s
     cJSON *root;
     return check_parse(&r, text, size, &root, arena) == OK &&
            check_read_claims(&r, value_get(root, "proof"), &result) == OK &&
-           (result.infeasible || (part->bound_ns >= 0 && result.bound_ns >= part->bound_ns)) &&
-           check_one_proof(&r, value_get(root, "proof"), part->problem, &result, &work, arena) ==
+           (result.infeasible || (bound_ns >= 0 && result.bound_ns >= bound_ns)) &&
+           check_one_proof(&r, value_get(root, "proof"), request->problem, &result, &work, arena) ==
                OK;
 }
 
 // Into a separate writer, from the records or anew; true: the checker accepts it.
-static enum status try_proof(bool *audited, const struct part_proof *part,
-                             struct certificate_request *request, struct arena *arena,
-                             struct error *err)
+static enum status try_proof(bool *audited, int64_t bound_ns, struct certificate_request *request,
+                             struct arena *arena, struct error *err)
 {
     struct certificate_result made;
     struct json_writer w;
@@ -215,33 +170,39 @@ static enum status try_proof(bool *audited, const struct part_proof *part,
     TRY(certificate_make(&made, request, arena, err));
     json_close_object(&w);
     const char *text = json_end(&w, &size);
-    *audited = made.text && is_audited(part, text, size, arena);
+    *audited = made.text && is_audited(request, bound_ns, text, size, arena);
     return OK;
 }
 
-enum status certificate_put_part(bool *proven, struct json_writer *w, const struct part_proof *part,
-                                 struct certificate_tree_result *counts, struct arena *arena,
-                                 struct error *err)
+enum status certificate_prove_part(bool *proven, struct solve_result *found, struct parts_maker *m,
+                                   const struct check_problem *problem, const struct priced *priced,
+                                   int boxes, int replica, struct error *err)
 {
-    bool none = part->found->plan.outcome == OUTCOME_INFEASIBLE && !part->found->cut_off;
+    struct solve_settings settings;
+    solve_defaults(&settings);
+    settings.threads = m->threads;
+    settings.progress = 0;
+    settings.boxes_max = boxes;
+    settings.evidence = true;
+    if (m->bound_ns > 0) settings.cutoff_ns = m->bound_ns;
+    TRY(solve_run(found, priced, &settings, NULL, NULL, m->scratch, err));
+    bool none = found->plan.outcome == OUTCOME_INFEASIBLE && !found->cut_off;
     struct plan plan = {.outcome = none ? OUTCOME_INFEASIBLE : OUTCOME_OPEN,
-                        .bound_ns = none ? 0 : part->bound_ns};
-    struct certificate_request request = {.priced = part->priced,
-                                          .plan = &plan,
-                                          .evidence = part->found->evidence,
-                                          .problem = part->problem};
+                        .bound_ns = none ? 0 : m->bound_ns};
+    struct certificate_request request = {
+        .priced = priced, .plan = &plan, .evidence = found->evidence, .problem = problem};
     struct certificate_result made;
-    *proven = none || (part->bound_ns >= 0 && part->found->plan.bound_ns >= part->bound_ns);
+    *proven = none || (m->bound_ns >= 0 && found->plan.bound_ns >= m->bound_ns);
     if (!*proven) return OK;
-    TRY(try_proof(proven, part, &request, arena, err));
+    TRY(try_proof(proven, m->bound_ns, &request, m->scratch, err));
     if (!*proven) request.anew = true;
-    if (!*proven) TRY(try_proof(proven, part, &request, arena, err));
+    if (!*proven) TRY(try_proof(proven, m->bound_ns, &request, m->scratch, err));
     if (!*proven) return OK;
-    request.into = w;
-    json_open_object(w, NULL);
-    if (part->replica >= 0) json_put_count(w, "replica", part->replica);
-    TRY(certificate_make(&made, &request, arena, err));
-    json_close_object(w);
-    counts->parts++, counts->boxes += made.boxes, counts->weights += made.weights;
+    request.into = m->w;
+    json_open_object(m->w, NULL);
+    if (replica >= 0) json_put_count(m->w, "replica", replica);
+    TRY(certificate_make(&made, &request, m->scratch, err));
+    json_close_object(m->w);
+    m->count++, m->boxes += made.boxes, m->weights += made.weights;
     return OK;
 }

@@ -91,8 +91,15 @@ void place_trial_write_tree(struct certificate_places_result *made, const struct
                             int64_t bound_ns)
 {
     struct source sources[PLACE_SOURCES];
-    struct certificate_tree_result tree;
     struct json_writer w;
+    struct parts_maker tree = {.places = &t->places,
+                               .base = &t->priced,
+                               .w = &w,
+                               .bound_ns = bound_ns,
+                               .threads = 1,
+                               .arena = t->arena,
+                               .scratch = arena_open_within(t->arena),
+                               .work = UINT64_MAX / 2};
     put_sources(sources, t);
     *made = (struct certificate_places_result){.bound_ns = bound_ns};
     document_begin(&w, "plumbline.certificate", sources, PLACE_SOURCES, t->arena);
@@ -100,7 +107,9 @@ void place_trial_write_tree(struct certificate_places_result *made, const struct
     json_put_text(&w, "by", "tree");
     if (bound_ns < 0) json_put_bool(&w, "infeasible", true);
     else json_put_count(&w, "bound_ns", bound_ns);
-    MUST(certificate_put_tree(&tree, &w, &t->places, &t->priced, bound_ns, 1, t->arena, &own_err));
+    json_open_array(&w, "parts");
+    MUST(certificate_put_tree(&tree, &own_err));
+    json_close_array(&w);
     json_close_object(&w);
     json_close_object(&w);
     made->boxes = tree.boxes;
