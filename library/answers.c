@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "data/base/watch.h"
+#include "data/text/pieces.h"
 #include "formulate/commands.h"
 #include "solve/checker/check.h"
 #include "solve/commands/audits.h"
@@ -101,7 +102,8 @@ struct report {
 static enum status report(struct call *c, void *arguments)
 {
     const struct report *r = arguments;
-    const char *text;
+    struct text out;
+    const char *json;
     size_t length;
     TRY(call_expect(r->plan, "a plan", &c->err));
     const plumbline_problem *problem = r->plan->problem;
@@ -109,18 +111,21 @@ static enum status report(struct call *c, void *arguments)
                                            .problem = problem ? &problem->problem : NULL,
                                            .layouts = r->plan->layouts,
                                            .html = r->format == PLUMBLINE_HTML};
-    if (r->format == PLUMBLINE_JSON) text = plan_text(&r->plan->plan, &length, &c->scratch);
-    else if (r->format == PLUMBLINE_TEXT || r->format == PLUMBLINE_HTML)
-        TRY(report_run(&request, &text, &length, &c->scratch, &c->err));
-    else return fail(&c->err, BAD_INPUT, "expected a format from 0 to 2, found %d", (int)r->format);
-    return call_give(r->text, r->length, text, length, &c->err);
+    if (r->format == PLUMBLINE_JSON) {
+        json = plan_text(&r->plan->plan, &length, &c->scratch);
+        return call_give(r->text, r->length, json, length, &c->err);
+    }
+    if (r->format != PLUMBLINE_TEXT && r->format != PLUMBLINE_HTML)
+        return fail(&c->err, BAD_INPUT, "expected a format from 0 to 2, found %d", (int)r->format);
+    text_begin(&out, &c->scratch);
+    TRY(report_run(&out, &request, &c->err));
+    return call_give(r->text, r->length, out.text, out.length, &c->err);
 }
 
 static enum status report_against(struct call *c, void *arguments)
 {
     const struct report *r = arguments;
-    const char *text;
-    size_t length;
+    struct text out;
     TRY(call_expect(r->plan, "a plan", &c->err));
     TRY(call_expect(r->run, "the path of a run", &c->err));
     const struct plan *plan = &r->plan->plan;
@@ -128,14 +133,13 @@ static enum status report_against(struct call *c, void *arguments)
     if (r->plan->problem)
         return fail(&c->err, BAD_INPUT,
                     "a run is of a plan's file: expected a plan that was opened from it");
-    if (r->format == PLUMBLINE_TEXT)
-        TRY(make_with_links(plan, &about, &text, &length, &c->scratch, &c->err));
-    else if (r->format == PLUMBLINE_HTML)
-        TRY(make_page(plan, &about, NULL, NULL, &text, &length, &c->scratch, &c->err));
+    text_begin(&out, &c->scratch);
+    if (r->format == PLUMBLINE_TEXT) TRY(make_with_links(&out, plan, &about, &c->err));
+    else if (r->format == PLUMBLINE_HTML) TRY(make_page(&out, plan, &about, NULL, NULL, &c->err));
     else
         return fail(&c->err, BAD_INPUT, "expected text or HTML as format, found %d",
                     (int)r->format);
-    return call_give(r->text, r->length, text, length, &c->err);
+    return call_give(r->text, r->length, out.text, out.length, &c->err);
 }
 
 plumbline_status plumbline_report(const plumbline_plan *plan, plumbline_format format, char **text,
@@ -166,12 +170,12 @@ struct comparing {
 static enum status compare(struct call *c, void *arguments)
 {
     const struct comparing *a = arguments;
-    const char *text;
-    size_t length;
+    struct text out;
     int argc;
     char **argv = call_words(c, "compare", a->words, &argc);
-    TRY(compare_words(&text, &length, argc, argv, &c->scratch, &c->err));
-    return call_give(a->text, a->length, text, length, &c->err);
+    text_begin(&out, &c->scratch);
+    TRY(compare_words(&out, argc, argv, &c->err));
+    return call_give(a->text, a->length, out.text, out.length, &c->err);
 }
 
 plumbline_status plumbline_compare(const char *const *words, char **text, size_t *length,

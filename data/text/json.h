@@ -14,6 +14,7 @@
 
 struct cJSON;
 struct json_cursor;
+struct text;
 
 // One value inside a document. A plain struct that can be copied freely, valid as long as its
 // arena.
@@ -136,7 +137,8 @@ struct json_writer {
 };
 
 void json_begin(struct json_writer *w, struct arena *arena);
-const char *json_end(struct json_writer *w, size_t *length); // the text, ended by a newline
+const char *json_end(struct json_writer *w, size_t *length);   // the text, ended by a newline
+void json_end_text(struct json_writer *w, struct text *whole); // it is the whole text then
 // key is NULL inside arrays.
 void json_open_object(struct json_writer *w, const char *key);
 void json_open_array(struct json_writer *w, const char *key);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "data/base/grow.h"
+#include "data/text/pieces.h"
 
 static char *reserve(struct json_writer *w, size_t bytes)
 {
@@ -71,6 +72,12 @@ const char *json_end(struct json_writer *w, size_t *length)
     append_text(w, "\n");
     if (length) *length = w->length;
     return w->text;
+}
+
+void json_end_text(struct json_writer *w, struct text *whole)
+{
+    json_end(w, NULL);
+    *whole = (struct text){w->arena, w->text, w->length, w->capacity};
 }
 
 static void open_value(struct json_writer *w, const char *key, const char *bracket, bool flat)

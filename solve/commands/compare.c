@@ -156,23 +156,22 @@ static const struct option_row rows[] = {
     {"PLAN", OPTION_PATH, OPT(files), .low = 1, .many = PLANS_MOST},
 };
 
-static enum status compare(const struct options *r, const char **text, size_t *length,
-                           struct arena *arena, struct error *err)
+static enum status compare(struct text *out, const struct options *r, struct error *err)
 {
     struct compared items[PLANS_MOST + BASELINES];
     int count = r->files.count;
-    TRY(load_plans(items, r, arena, err));
-    TRY(make_baselines(items, &count, r, arena, err));
-    return report_compare(items, count, (enum compare_format)r->format, text, length, arena, err);
+    TRY(load_plans(items, r, out->arena, err));
+    TRY(make_baselines(items, &count, r, out->arena, err));
+    return report_compare(out, items, count, (enum compare_format)r->format, err);
 }
 
 COMMAND_RUN(run)
 {
     const struct options *r = options;
-    const char *text;
-    size_t length;
-    TRY(compare(r, &text, &length, arena, err));
-    return file_write(r->to, text, length, err);
+    struct text out;
+    text_begin(&out, arena);
+    TRY(compare(&out, r, err));
+    return file_write(r->to, out.text, out.length, err);
 }
 
 const struct command command_compare = {
@@ -187,11 +186,10 @@ const struct command command_compare = {
     .run = run,
 };
 
-enum status compare_words(const char **text, size_t *length, int argc, char **argv,
-                          struct arena *arena, struct error *err)
+enum status compare_words(struct text *out, int argc, char **argv, struct error *err)
 {
     struct options o;
-    TRY(command_read_options(&command_compare, &o, argc, argv, arena, err));
+    TRY(command_read_options(&command_compare, &o, argc, argv, out->arena, err));
     if (strcmp(o.to, "-")) return fail(err, BAD_INPUT, "-o: the text is returned, not written");
-    return compare(&o, text, length, arena, err);
+    return compare(out, &o, err);
 }

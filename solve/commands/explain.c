@@ -130,13 +130,13 @@ static bool is_run(const char *path, struct arena *arena)
 
 static enum status explain_carried(const struct options *o, struct arena *arena, struct error *err)
 {
-    const char *text;
-    size_t length;
+    struct text out;
     if (o->json || o->folder)
         return fail(err, BAD_INPUT,
                     "%s: expected neither --json nor -o with a run of plumbline run", o->log);
-    TRY(make_explained_run(o->log, &text, &length, arena, err));
-    return file_write("-", text, length, err);
+    text_begin(&out, arena);
+    TRY(make_explained_run(&out, o->log, err));
+    return file_write("-", out.text, out.length, err);
 }
 
 COMMAND_RUN(run)

@@ -143,12 +143,12 @@ static enum status answer(const struct plan_options *r, const struct steps *s, s
 {
     struct plan plan;
     struct problem problem;
-    const char *text;
-    size_t length;
+    struct text out;
     TRY(plan_load(&plan, file_in(r, "plan.json", arena), arena, err));
     TRY(problem_load(&problem, file_in(r, "problem.json", arena), arena, err));
-    TRY(report_brief(&plan, &problem, &text, &length, arena, err));
-    fwrite(text, 1, length, stdout);
+    text_begin(&out, arena);
+    TRY(report_brief(&out, &plan, &problem, err));
+    fwrite(out.text, 1, out.length, stdout);
     plan_tell_assumed(r, &problem, &plan, arena);
     if (plan.stage_count) TRY(tell_why(r, arena, err));
     printf("\nTo repeat all of it:\n");

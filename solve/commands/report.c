@@ -42,18 +42,16 @@ enum { FILES_MOST = 1000, LAUNCHERS_LAST = FORMAT_AXONN };
 enum { MANY_LINES = 100000, LINE_BYTES = 130, HELD_BYTES = 205 };
 
 // The launch formats, from FORMAT_MEGATRON to the last.
-static enum status (*const launchers[])(const struct plan *, const struct problem *, const char **,
-                                        size_t *, struct arena *,
-                                        struct error *) = {report_megatron,
-                                                           report_sbatch,
-                                                           report_torchrun,
-                                                           report_try,
-                                                           report_torchtitan,
-                                                           report_torchtitan_python,
-                                                           report_pytorch_schedule,
-                                                           report_deepspeed,
-                                                           report_nemo,
-                                                           report_axonn};
+static export_function *const launchers[] = {report_megatron,
+                                             report_sbatch,
+                                             report_torchrun,
+                                             report_try,
+                                             report_torchtitan,
+                                             report_torchtitan_python,
+                                             report_pytorch_schedule,
+                                             report_deepspeed,
+                                             report_nemo,
+                                             report_axonn};
 
 static enum status write_layouts(const char *from, int64_t top, int format, const char *to,
                                  struct arena *arena, struct error *err)
@@ -86,8 +84,7 @@ static enum status write_table(const char *const *files, int count, bool csv, co
     struct report_row *rows = TAKE(arena, count, struct report_row);
     const struct checked **verdicts = TAKE(arena, count, const struct checked *);
     int row_count = 0, verdict_count = 0;
-    const char *text;
-    size_t length;
+    struct text out;
     for (int i = 0; i < count; i++) {
         if (is_verdict(files[i], arena)) {
             struct checked *c = TAKE(arena, 1, struct checked);
@@ -102,8 +99,9 @@ static enum status write_table(const char *const *files, int count, bool csv, co
         }
     }
     for (int i = 0; i < verdict_count; i++) TRY(report_join(rows, &row_count, verdicts[i], err));
-    report_table_of(rows, row_count, csv, &text, &length, arena);
-    return file_write(to, text, length, err);
+    text_begin(&out, arena);
+    report_table_of(&out, rows, row_count, csv);
+    return file_write(to, out.text, out.length, err);
 }
 
 // The first word of each line that is neither empty nor a comment.
@@ -129,13 +127,13 @@ static enum status read_hosts(struct launch_request *r, const char *path, struct
     return OK;
 }
 
-static enum status make_hosts(const struct plan *plan, const struct problem *problem,
-                              const char *hosts, struct launch_request *r, const char **text,
-                              size_t *length, struct arena *arena, struct error *err)
+static enum status make_hosts(struct text *out, const struct plan *plan,
+                              const struct problem *problem, const char *hosts,
+                              struct launch_request *r, struct error *err)
 {
     r->problem = problem;
-    if (hosts) TRY(read_hosts(r, hosts, arena, err));
-    return report_launch(plan, r, text, length, arena, err);
+    if (hosts) TRY(read_hosts(r, hosts, out->arena, err));
+    return report_launch(out, plan, r, err);
 }
 
 // The frameworks of the formats.
@@ -304,27 +302,24 @@ static enum status find_plan(const struct problem **problem, struct plan *plan, 
     return find_nearest(plan, known ? own : NULL, o->format, &o->nearest, exit_code, arena, err);
 }
 
-static enum status make(const struct plan *plan, const struct problem *problem,
-                        const struct options *o, const char **text, size_t *length,
-                        struct arena *arena, struct error *err)
+static enum status make(struct text *out, const struct plan *plan, const struct problem *problem,
+                        const struct options *o, struct error *err)
 {
     struct launch_request launch = {.format = (enum launch_format)(o->format - FORMAT_HOSTFILE),
                                     .order = (enum rank_order)o->order,
                                     .cores_per_rank = (int)o->cores};
     switch (o->format) {
-    case FORMAT_HTML:
-        return make_page(plan, &o->about, o->layouts, o->progress, text, length, arena, err);
+    case FORMAT_HTML: return make_page(out, plan, &o->about, o->layouts, o->progress, err);
     case FORMAT_TEXT:
     case FORMAT_LINKS:
-    case FORMAT_HEATMAP: return make_with_links(plan, &o->about, text, length, arena, err);
-    case FORMAT_TRACE: return make_trace(plan, &o->about, text, length, arena, err);
+    case FORMAT_HEATMAP: return make_with_links(out, plan, &o->about, err);
+    case FORMAT_TRACE: return make_trace(out, plan, &o->about, err);
     case FORMAT_HOSTFILE:
     case FORMAT_RANKFILE:
-    case FORMAT_HOSTS:
-        return make_hosts(plan, problem, o->hosts, &launch, text, length, arena, err);
+    case FORMAT_HOSTS: return make_hosts(out, plan, problem, o->hosts, &launch, err);
     default: break;
     }
-    return launchers[o->format - FORMAT_MEGATRON](plan, problem, text, length, arena, err);
+    return launchers[o->format - FORMAT_MEGATRON](out, plan, problem, err);
 }
 
 // ---- a folder of launch files
@@ -358,16 +353,15 @@ static enum framework planned_for(const struct problem *problem)
 }
 
 // torchtitan-python is the form of torchtitan's plans; TOML goes with it where 0.2 has the model.
-static enum status make_file(const struct launch_file *f, const struct plan *plan,
-                             const struct problem *problem, struct options *o, const char **text,
-                             size_t *length, struct arena *arena, struct error *err)
+static enum status make_file(struct text *out, const struct launch_file *f, const struct plan *plan,
+                             const struct problem *problem, struct options *o, struct error *err)
 {
     const char *gaps[GAPS_MAX];
     if (f->format == FORMAT_TORCHTITAN && f->may_fail && problem &&
-        framework_gaps(gaps, FRAMEWORK_TORCHTITAN_0_2, problem, arena))
+        framework_gaps(gaps, FRAMEWORK_TORCHTITAN_0_2, problem, out->arena))
         return fail(err, BAD_INPUT, "torchtitan 0.2.2, which reads TOML, cannot express the model");
     o->format = f->format;
-    return make(plan, problem, o, text, length, arena, err);
+    return make(out, plan, problem, o, err);
 }
 
 static enum status write_folder(const struct plan *plan, const struct problem *problem,
@@ -380,12 +374,11 @@ static enum status write_folder(const struct plan *plan, const struct problem *p
     for (size_t i = 0; i < ARRAY_LENGTH(launch_files); i++) {
         const struct launch_file *f = &launch_files[i];
         struct error refused = {OK, ""};
-        const char *text;
-        size_t length;
+        struct text out;
         if (f->framework != FRAMEWORK_ANY && f->framework != framework) continue;
-        if (make_file(f, plan, problem, o, &text, &length, arena, f->may_fail ? &refused : err) ==
-            OK)
-            TRY(file_write(arena_print(arena, "%s/%s", o->to, f->file), text, length, err));
+        text_begin(&out, arena);
+        if (make_file(&out, f, plan, problem, o, f->may_fail ? &refused : err) == OK)
+            TRY(file_write(arena_print(arena, "%s/%s", o->to, f->file), out.text, out.length, err));
         else if (!f->may_fail || refused.status != BAD_INPUT)
             return f->may_fail ? (*err = refused).status : err->status;
         else fprintf(stderr, "plumbline report: no %s: %s\n", f->file, refused.text);
@@ -402,8 +395,7 @@ COMMAND_RUN(run)
     struct options *o = options;
     struct plan plan;
     const struct problem *problem;
-    const char *text;
-    size_t length;
+    struct text out;
     TRY(check_options(o, err));
     if (o->layouts && o->format != FORMAT_HTML)
         return write_layouts(o->layouts,
@@ -425,8 +417,9 @@ COMMAND_RUN(run)
         (o->format != FORMAT_TEXT || !plan.placement))
         return fail(err, BAD_INPUT, "--top: requires --layouts or a plan with a placement");
     if (o->format == FORMAT_LAUNCH) return write_folder(&plan, problem, o, arena, err);
-    TRY(make(&plan, problem, o, &text, &length, arena, err));
-    return file_write(o->to, text, length, err);
+    text_begin(&out, arena);
+    TRY(make(&out, &plan, problem, o, err));
+    return file_write(o->to, out.text, out.length, err);
 }
 
 const struct command command_report = {

@@ -68,26 +68,24 @@ static enum status find_against(struct against *a, const struct plan *plan, cons
 }
 
 // put: the text before the faults.
-static enum status make_against(void put(struct text *out, const struct against *a),
-                                const struct plan *plan, const char *path, const char **text,
-                                size_t *length, struct arena *arena, struct error *err)
+static enum status make_against(struct text *out,
+                                void put(struct text *out, const struct against *a),
+                                const struct plan *plan, const char *path, struct error *err)
 {
     struct against a;
     struct against_faults faults;
-    struct text out;
-    TRY(find_against(&a, plan, path, arena, err));
-    TRY(against_find_faults(&faults, &a, arena, err));
-    text_begin(&out, arena);
-    put(&out, &a);
-    against_faults_text(&out, &faults, &a);
-    return text_end(&out, text, length);
+    TRY(find_against(&a, plan, path, out->arena, err));
+    TRY(against_find_faults(&faults, &a, out->arena, err));
+    put(out, &a);
+    against_faults_text(out, &faults, &a);
+    return OK;
 }
 
-enum status make_explained_run(const char *path, const char **text, size_t *length,
-                               struct arena *arena, struct error *err)
+enum status make_explained_run(struct text *out, const char *path, struct error *err)
 {
     struct plan plan = {.stage_count = 0};
     struct plan_run run;
+    struct arena *arena = out->arena;
     TRY(plan_run_load(&run, path, arena, err));
     const struct document *d = &run.document;
     for (int i = 0; i < d->source_count; i++)
@@ -95,15 +93,15 @@ enum status make_explained_run(const char *path, const char **text, size_t *leng
             TRY(plan_load(&plan, path_beside(d->path, d->sources[i].path, arena), arena, err));
     if (!plan.stage_count)
         return fail(err, BAD_INPUT, "%s: made_from: expected a plan with stages", path);
-    return make_against(against_summary, &plan, path, text, length, arena, err);
+    return make_against(out, against_summary, &plan, path, err);
 }
 
-enum status make_trace(const struct plan *plan, const struct about_links *about, const char **text,
-                       size_t *length, struct arena *arena, struct error *err)
+enum status make_trace(struct text *out, const struct plan *plan, const struct about_links *about,
+                       struct error *err)
 {
     struct against a;
-    if (about->against) TRY(find_against(&a, plan, about->against, arena, err));
-    return report_trace(plan, about->against ? &a.measured : NULL, text, length, arena, err);
+    if (about->against) TRY(find_against(&a, plan, about->against, out->arena, err));
+    return report_trace(out, plan, about->against ? &a.measured : NULL, err);
 }
 
 static enum status add_against(struct report_page *page, const char *path, struct arena *arena,
@@ -111,29 +109,27 @@ static enum status add_against(struct report_page *page, const char *path, struc
 {
     struct against a;
     struct text out;
-    size_t length;
     if (!path) return OK;
     TRY(find_against(&a, page->plan, path, arena, err));
     text_begin(&out, arena);
     against_page(&out, &a);
-    return text_end(&out, &page->against, &length);
+    page->against = out.text;
+    return OK;
 }
 
 // A text, a table or a map with links; the text is made without them if they are not available.
-enum status make_with_links(const struct plan *plan, const struct about_links *about,
-                            const char **text, size_t *length, struct arena *arena,
-                            struct error *err)
+enum status make_with_links(struct text *out, const struct plan *plan,
+                            const struct about_links *about, struct error *err)
 {
     struct report_links links;
     const struct problem *problem;
     bool found;
-    if (about->against)
-        return make_against(against_text, plan, about->against, text, length, arena, err);
-    TRY(find_problem(&problem, plan, about, arena, err));
-    TRY(find_links(&links, &found, plan, about, arena, err));
+    if (about->against) return make_against(out, against_text, plan, about->against, err);
+    TRY(find_problem(&problem, plan, about, out->arena, err));
+    TRY(find_links(&links, &found, plan, about, out->arena, err));
     if (about->format == FORMAT_TEXT)
-        return report_text(plan, problem, found ? &links : NULL,
-                           about->top < 0 ? LINKS_SHOWN : about->top, text, length, arena, err);
+        return report_text(out, plan, problem, found ? &links : NULL,
+                           about->top < 0 ? LINKS_SHOWN : about->top, err);
     if (!plan->placement)
         return fail(
             err, BAD_INPUT,
@@ -143,8 +139,8 @@ enum status make_with_links(const struct plan *plan, const struct about_links *a
         return fail(err, BAD_INPUT,
                     "%s: its problem is missing or has changed since; expected --problem FILE",
                     plan->document.path);
-    if (about->format == FORMAT_LINKS) report_links_csv(&links, text, length, arena);
-    else report_heatmap(&links, about->node_order == 1, text, length, arena);
+    if (about->format == FORMAT_LINKS) report_links_csv(out, &links);
+    else report_heatmap(out, &links, about->node_order == 1);
     return OK;
 }
 
@@ -199,34 +195,32 @@ static enum status find_layouts(struct report_page *page, const char *named, str
     return OK;
 }
 
-enum status make_page(const struct plan *plan, const struct about_links *about, const char *layouts,
-                      const char *progress, const char **text, size_t *length, struct arena *arena,
-                      struct error *err)
+enum status make_page(struct text *out, const struct plan *plan, const struct about_links *about,
+                      const char *layouts, const char *progress, struct error *err)
 {
     struct report_links links;
     struct report_page page = {.plan = plan,
                                .top = LINKS_SHOWN,
                                .layouts_top = about->top < 0 ? LAYOUTS_SHOWN : about->top};
     bool found;
-    TRY(find_problem(&page.problem, plan, about, arena, err));
-    TRY(find_links(&links, &found, plan, about, arena, err));
+    TRY(find_problem(&page.problem, plan, about, out->arena, err));
+    TRY(find_links(&links, &found, plan, about, out->arena, err));
     if (found) page.links = &links;
     if (about->at_hand && about->at_hand->layouts) page.layouts = about->at_hand->layouts;
-    else if (layouts || plan->document.path) TRY(find_layouts(&page, layouts, arena, err));
-    TRY(find_sensitivity(&page, arena, err));
-    TRY(add_against(&page, about->against, arena, err));
+    else if (layouts || plan->document.path) TRY(find_layouts(&page, layouts, out->arena, err));
+    TRY(find_sensitivity(&page, out->arena, err));
+    TRY(add_against(&page, about->against, out->arena, err));
     if (progress && plan->placement)
         return fail(err, BAD_INPUT,
                     "--progress: expected a plan without a placement: lines of its search are of "
                     "relaxations");
-    if (progress) TRY(report_history_read(&page, progress, arena, err));
-    return report_html(&page, text, length, arena, err);
+    if (progress) TRY(report_history_read(&page, progress, out->arena, err));
+    return report_html(out, &page, err);
 }
 
-enum status report_run(const struct report_request *r, const char **text, size_t *length,
-                       struct arena *arena, struct error *err)
+enum status report_run(struct text *out, const struct report_request *r, struct error *err)
 {
     const struct about_links about = {.top = -1, .format = FORMAT_TEXT, .at_hand = r};
-    return r->html ? make_page(r->plan, &about, NULL, NULL, text, length, arena, err)
-                   : make_with_links(r->plan, &about, text, length, arena, err);
+    return r->html ? make_page(out, r->plan, &about, NULL, NULL, err)
+                   : make_with_links(out, r->plan, &about, err);
 }

@@ -117,10 +117,10 @@ static enum status write_schedule(const char *to, const struct plan *plan,
                                   const struct problem *problem, struct arena *arena,
                                   struct error *err)
 {
-    const char *text;
-    size_t length;
-    TRY(report_pytorch_schedule(plan, problem, &text, &length, arena, err));
-    return file_write(to, text, length, err);
+    struct text out;
+    text_begin(&out, arena);
+    TRY(report_pytorch_schedule(&out, plan, problem, err));
+    return file_write(to, out.text, out.length, err);
 }
 
 enum status torch_write_task(struct torch_files *files, const struct torch_task *t,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "data/results/origin.h"
+#include "data/text/pieces.h"
 #include "solve/questions/question.h"
 
 // ---- origin.c: more of the problem that a plan was made from (data/results/origin.h)
@@ -25,8 +26,7 @@ struct report_request {
     const struct layouts *layouts;
     bool html; // false: text
 };
-enum status report_run(const struct report_request *r, const char **text, size_t *length,
-                       struct arena *arena, struct error *err);
+enum status report_run(struct text *out, const struct report_request *r, struct error *err);
 
 // ---- report_page.c: a plan as text, links, heatmap or page, with what is next to it
 
@@ -63,25 +63,21 @@ struct about_links {
 };
 
 // FORMAT_TEXT, _LINKS, _HEATMAP.
-enum status make_with_links(const struct plan *plan, const struct about_links *about,
-                            const char **text, size_t *length, struct arena *arena,
-                            struct error *err);
+enum status make_with_links(struct text *out, const struct plan *plan,
+                            const struct about_links *about, struct error *err);
 // FORMAT_TRACE.
-enum status make_trace(const struct plan *plan, const struct about_links *about, const char **text,
-                       size_t *length, struct arena *arena, struct error *err);
+enum status make_trace(struct text *out, const struct plan *plan, const struct about_links *about,
+                       struct error *err);
 // A run of plumbline run beside its plan, and what most probably costs time in it.
-enum status make_explained_run(const char *path, const char **text, size_t *length,
-                               struct arena *arena, struct error *err);
+enum status make_explained_run(struct text *out, const char *path, struct error *err);
 // FORMAT_HTML. layouts, progress: files to read; NULL: none, and the layouts next to the plan.
-enum status make_page(const struct plan *plan, const struct about_links *about, const char *layouts,
-                      const char *progress, const char **text, size_t *length, struct arena *arena,
-                      struct error *err);
+enum status make_page(struct text *out, const struct plan *plan, const struct about_links *about,
+                      const char *layouts, const char *progress, struct error *err);
 
 // ---- commands by their words, argv[0] their name; nothing is printed
 
 // compare.c: its text. BAD_INPUT: -o.
-enum status compare_words(const char **text, size_t *length, int argc, char **argv,
-                          struct arena *arena, struct error *err);
+enum status compare_words(struct text *out, int argc, char **argv, struct error *err);
 
 // explain.c: the log explained, and written to the folder of -o. BAD_INPUT: --then.
 struct explained;

@@ -122,12 +122,11 @@ static void put_headings(struct heatmap *m)
                  m->cell >= 20 ? "; next to the names: replica:rank" : ""));
 }
 
-void report_heatmap(const struct report_links *links, bool by_plan, const char **text,
-                    size_t *length, struct arena *arena)
+void report_heatmap(struct text *out, const struct report_links *links, bool by_plan)
 {
     enum { LEGEND_WIDTH = 300, HEADINGS = 76, MARGIN = 24, LEGEND_HEIGHT = 600 };
     struct heatmap m = {.links = links,
-                        .arena = arena,
+                        .arena = out->arena,
                         .count = links->problem.cluster.places.node_count,
                         .by_plan = by_plan};
     find_links(&m);
@@ -139,10 +138,10 @@ void report_heatmap(const struct report_links *links, bool by_plan, const char *
     m.width = m.left + m.side + 36 + LEGEND_WIDTH;
     m.height = fmax(m.top + m.side + MARGIN, HEADINGS + LEGEND_HEIGHT);
     svg_begin(&m.svg, m.width, m.height,
-              arena_print(arena, "Links between the nodes of %s, and those that %s uses",
+              arena_print(out->arena, "Links between the nodes of %s, and those that %s uses",
                           links->problem.cluster.name,
                           links->plan->name ? links->plan->name : "the plan"),
-              arena);
+              out->arena);
     put_headings(&m);
     heatmap_axes(&m);
     svg_open_map(&m.svg, "links");
@@ -152,6 +151,5 @@ void report_heatmap(const struct report_links *links, bool by_plan, const char *
     heatmap_marks(&m);
     heatmap_legend(&m, m.left + m.side + 36, HEADINGS + 14);
     svg_end(&m.svg);
-    *text = m.svg.text;
-    *length = m.svg.length;
+    *out = m.svg;
 }

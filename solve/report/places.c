@@ -223,28 +223,23 @@ static void put_name(struct text *out, const char *name)
     report_csv_text(out, name);
 }
 
-void report_links_csv(const struct report_links *links, const char **text, size_t *length,
-                      struct arena *arena)
+void report_links_csv(struct text *out, const struct report_links *links)
 {
     const struct cluster_node *nodes = links->problem.cluster.places.nodes;
-    struct text out;
-    text_begin(&out, arena);
-    text_put(&out,
-             "use,stage,replica,to_replica,from,to,bytes_per_s,latency_s,origin,time_ns,"
-             "critical_ns,dearest_of_ring,share_of_best,best_bytes_per_s,best_from,best_to\n");
+    text_put(out, "use,stage,replica,to_replica,from,to,bytes_per_s,latency_s,origin,time_ns,"
+                  "critical_ns,dearest_of_ring,share_of_best,best_bytes_per_s,best_from,best_to\n");
     for (int i = 0; i < links->count; i++) {
         const struct report_link *l = &links->items[i];
-        text_put(&out, "%s,%d,%d,%d", link_use_names[l->use], l->stage, l->replica, l->to_replica);
-        put_name(&out, nodes[l->from].name);
-        put_name(&out, nodes[l->to].name);
-        text_put(&out, ",%.17g,%.17g", l->link.link.bytes_per_s, l->link.link.latency_s);
-        put_name(&out, place_origin_text(&l->link, &links->problem.cluster.places, arena));
-        text_put(&out, l->ns >= 0 ? ",%lld" : ",", (long long)l->ns);
-        text_put(&out, ",%lld,%d,%.6g,%.17g", (long long)l->critical_ns, l->bottleneck,
+        text_put(out, "%s,%d,%d,%d", link_use_names[l->use], l->stage, l->replica, l->to_replica);
+        put_name(out, nodes[l->from].name);
+        put_name(out, nodes[l->to].name);
+        text_put(out, ",%.17g,%.17g", l->link.link.bytes_per_s, l->link.link.latency_s);
+        put_name(out, place_origin_text(&l->link, &links->problem.cluster.places, out->arena));
+        text_put(out, l->ns >= 0 ? ",%lld" : ",", (long long)l->ns);
+        text_put(out, ",%lld,%d,%.6g,%.17g", (long long)l->critical_ns, l->bottleneck,
                  report_share(l), l->best->bytes_per_s);
-        put_name(&out, nodes[l->best->from].name);
-        put_name(&out, nodes[l->best->to].name);
-        text_put(&out, "\n");
+        put_name(out, nodes[l->best->from].name);
+        put_name(out, nodes[l->best->to].name);
+        text_put(out, "\n");
     }
-    text_end(&out, text, length);
 }

@@ -169,18 +169,16 @@ static enum status begin(struct launch *l, const struct plan *plan,
     return OK;
 }
 
-enum status report_launch(const struct plan *plan, const struct launch_request *request,
-                          const char **text, size_t *length, struct arena *arena, struct error *err)
+enum status report_launch(struct text *out, const struct plan *plan,
+                          const struct launch_request *request, struct error *err)
 {
-    struct text out;
     struct launch l;
-    TRY(begin(&l, plan, request, arena, err));
-    text_begin(&out, arena);
-    if (request->format == LAUNCH_HOSTS) TRY(print_hosts(&out, &l, err));
-    if (request->format == LAUNCH_RANKFILE) print_rankfile(&out, &l, request->cores_per_rank);
+    TRY(begin(&l, plan, request, out->arena, err));
+    if (request->format == LAUNCH_HOSTS) TRY(print_hosts(out, &l, err));
+    if (request->format == LAUNCH_RANKFILE) print_rankfile(out, &l, request->cores_per_rank);
     for (int64_t global = 0; global < l.ranks && request->format == LAUNCH_HOSTFILE; global++)
-        text_put(&out, "%s\n", host_of(&l, global));
-    return text_end(&out, text, length);
+        text_put(out, "%s\n", host_of(&l, global));
+    return OK;
 }
 
 // ---- nodes and their runs of ranks

@@ -100,18 +100,17 @@ enum status report_expect_stages(const struct plan *plan, struct error *err); //
 // NULL: not known. problem: NULL where it is not available or has changed; the figures of the run
 // are then left out. report_brief: the beginning of it: verdict, layout, figures, where the layers
 // are.
-enum status report_brief(const struct plan *plan, const struct problem *problem, const char **text,
-                         size_t *length, struct arena *arena, struct error *err);
+enum status report_brief(struct text *out, const struct plan *plan, const struct problem *problem,
+                         struct error *err);
 // What the costs leave open of its time, in the time's unit: " (11.1 to 14.6)"; "": not known.
 const char *report_interval(const struct plan *plan, struct arena *arena);
-enum status report_text(const struct plan *plan, const struct problem *problem,
-                        const struct report_links *links, int64_t top, const char **text,
-                        size_t *length, struct arena *arena, struct error *err);
+enum status report_text(struct text *out, const struct plan *plan, const struct problem *problem,
+                        const struct report_links *links, int64_t top, struct error *err);
 
 // Chrome/Perfetto trace: pid = stage, tid = stream. BAD_INPUT: there is no plan to show.
 // measured: a run of it, as further processes beside the plan's; NULL: none.
-enum status report_trace(const struct plan *plan, const struct report_replay *measured,
-                         const char **text, size_t *length, struct arena *arena, struct error *err);
+enum status report_trace(struct text *out, const struct plan *plan,
+                         const struct report_replay *measured, struct error *err);
 
 // What a stage decides, in words, one row a decision; the last row's `what` is NULL. text: "" where
 // the stage does nothing of the kind; label: before it, in a list.
@@ -127,15 +126,14 @@ const char *report_options_text(const struct plan *plan, const struct decision *
 // A script to start on each node, which finds its number among the hosts and runs torchrun with the
 // configuration next to it, one for each run of ranks on the node; and a Slurm batch script that
 // starts it.
-enum status report_sbatch(const struct plan *plan, const struct problem *problem, const char **text,
-                          size_t *length, struct arena *arena, struct error *err);
-enum status report_torchrun(const struct plan *plan, const struct problem *problem,
-                            const char **text, size_t *length, struct arena *arena,
-                            struct error *err);
+enum status report_sbatch(struct text *out, const struct plan *plan, const struct problem *problem,
+                          struct error *err);
+enum status report_torchrun(struct text *out, const struct plan *plan,
+                            const struct problem *problem, struct error *err);
 // A script that runs iterations on mock data by the script before, and prints what the framework's
 // log measured beside what was predicted.
-enum status report_try(const struct plan *plan, const struct problem *problem, const char **text,
-                       size_t *length, struct arena *arena, struct error *err);
+enum status report_try(struct text *out, const struct plan *plan, const struct problem *problem,
+                       struct error *err);
 
 // Which host gets which global rank, for a plan with a placement:
 // - one host per rank (SLURM_HOSTFILE, Open MPI's seq mapper),
@@ -157,9 +155,8 @@ struct launch_request {
     const char *const *hosts;      // names of its nodes in their order; NULL: GROUP-0, GROUP-1 ...
     int host_count;
 };
-enum status report_launch(const struct plan *plan, const struct launch_request *request,
-                          const char **text, size_t *length, struct arena *arena,
-                          struct error *err);
+enum status report_launch(struct text *out, const struct plan *plan,
+                          const struct launch_request *request, struct error *err);
 // The nodes in the order of their first ranks, and the runs of ranks that follow each other on a
 // node: a torchrun starts each. In the order tp-cp-ep-dp-pp.
 struct launch_nodes {
@@ -183,10 +180,8 @@ bool report_ring_is_launched(const struct plan *plan, int stage,
 
 // Every link that a placement uses, one a line, as CSV; and a map of all links of the cluster with
 // those marked (SVG), its axes in the cluster's order or the plan's.
-void report_links_csv(const struct report_links *links, const char **text, size_t *length,
-                      struct arena *arena);
-void report_heatmap(const struct report_links *links, bool by_plan, const char **text,
-                    size_t *length, struct arena *arena);
+void report_links_csv(struct text *out, const struct report_links *links);
+void report_heatmap(struct text *out, const struct report_links *links, bool by_plan);
 
 // Writes counts of fates that add up to the space, and the first `top` layouts by time (0: all), as
 // text or as CSV; of a long list only a part is held at any time.
@@ -224,8 +219,7 @@ enum status report_join(struct report_row *rows, int *count, const struct checke
                         struct error *err);
 // Time, bound, gap, nodes, certificate, check and, where problems are available, tokens,
 // utilisation, price: LaTeX (booktabs) or CSV.
-void report_table_of(const struct report_row *rows, int count, bool csv, const char **text,
-                     size_t *length, struct arena *arena);
+void report_table_of(struct text *out, const struct report_row *rows, int count, bool csv);
 
 // What the critical path consists of.
 enum report_path_class {

@@ -73,32 +73,30 @@ static void put_hosts(struct text *out, const struct batch *b)
     text_put(out, "fi\nexport HOSTS\n");
 }
 
-enum status report_sbatch(const struct plan *plan, const struct problem *problem, const char **text,
-                          size_t *length, struct arena *arena, struct error *err)
+enum status report_sbatch(struct text *out, const struct plan *plan, const struct problem *problem,
+                          struct error *err)
 {
-    struct text out;
     struct batch b = {.plan = plan, .cluster = problem ? &problem->cluster : NULL};
     TRY(report_expect_stages(plan, err));
-    TRY(report_nodes(&b.nodes, plan, problem, arena, err));
-    b.groups = TAKE(arena, b.nodes.count, int);
+    TRY(report_nodes(&b.nodes, plan, problem, out->arena, err));
+    b.groups = TAKE(out->arena, b.nodes.count, int);
     find_groups(&b);
-    text_begin(&out, arena);
     text_put(
-        &out,
+        out,
         "#!/bin/bash\n"
         "# The plan %s under Slurm: sbatch job.sbatch OPTION ..., in the folder of torchrun.sh "
         "(or PLAN_DIR=FOLDER). By plumbline %s.\n"
         "# The nodes in the order of their ranks: HOSTS, else the plan's or Slurm's.\n",
         plan->name ? plan->name : "", PLUMBLINE_VERSION);
-    report_put_in_flight(&out, &plan->layout);
+    report_put_in_flight(out, &plan->layout);
     for (int k = 0; k < b.group_count; k++) {
-        if (k) text_put(&out, "#SBATCH hetjob\n");
-        put_component(&out, &b, b.groups[k]);
+        if (k) text_put(out, "#SBATCH hetjob\n");
+        put_component(out, &b, b.groups[k]);
     }
-    text_put(&out, "set -eu\n");
-    put_hosts(&out, &b);
-    text_put(&out, "srun --kill-on-bad-exit=1");
-    if (b.group_count > 1) text_put(&out, " --het-group=0-%d", b.group_count - 1);
-    text_put(&out, " bash \"${PLAN_DIR:-${SLURM_SUBMIT_DIR:-.}}/torchrun.sh\" \"$@\"\n");
-    return text_end(&out, text, length);
+    text_put(out, "set -eu\n");
+    put_hosts(out, &b);
+    text_put(out, "srun --kill-on-bad-exit=1");
+    if (b.group_count > 1) text_put(out, " --het-group=0-%d", b.group_count - 1);
+    text_put(out, " bash \"${PLAN_DIR:-${SLURM_SUBMIT_DIR:-.}}/torchrun.sh\" \"$@\"\n");
+    return OK;
 }

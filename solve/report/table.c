@@ -312,12 +312,8 @@ static void print_csv(struct text *out, const struct report_row *rows, int count
     for (int i = 0; i < count; i++) print_csv_row(out, &rows[i]);
 }
 
-void report_table_of(const struct report_row *rows, int count, bool csv, const char **text,
-                     size_t *length, struct arena *arena)
+void report_table_of(struct text *out, const struct report_row *rows, int count, bool csv)
 {
-    struct text out;
-    text_begin(&out, arena);
-    if (csv) print_csv(&out, rows, count);
-    else print_tex(&out, rows, count);
-    text_end(&out, text, length);
+    if (csv) print_csv(out, rows, count);
+    else print_tex(out, rows, count);
 }

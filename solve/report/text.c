@@ -319,49 +319,44 @@ void report_summary(struct text *out, const struct plan *plan, const struct prob
 
 // The summary and where the layers are; *r: of a plan with stages.
 static enum status begin(struct text *out, struct report_replay *r, const struct plan *plan,
-                         const struct problem *problem, struct arena *arena, struct error *err)
+                         const struct problem *problem, struct error *err)
 {
     struct report_table t;
-    text_begin(out, arena);
-    if (plan->stage_count) TRY(report_replay(r, plan, arena, err));
+    if (plan->stage_count) TRY(report_replay(r, plan, out->arena, err));
     report_summary(out, plan, problem, r);
     if (!plan->stage_count) return OK;
-    report_placement_table(&t, plan, arena);
+    report_placement_table(&t, plan, out->arena);
     text_put(out, "\nPlacement\n");
     report_table_print(out, &t);
     return OK;
 }
 
-enum status report_brief(const struct plan *plan, const struct problem *problem, const char **text,
-                         size_t *length, struct arena *arena, struct error *err)
+enum status report_brief(struct text *out, const struct plan *plan, const struct problem *problem,
+                         struct error *err)
 {
-    struct text out;
     struct report_replay replay;
-    TRY(begin(&out, &replay, plan, problem, arena, err));
-    return text_end(&out, text, length);
+    return begin(out, &replay, plan, problem, err);
 }
 
-enum status report_text(const struct plan *plan, const struct problem *problem,
-                        const struct report_links *links, int64_t top, const char **text,
-                        size_t *length, struct arena *arena, struct error *err)
+enum status report_text(struct text *out, const struct plan *plan, const struct problem *problem,
+                        const struct report_links *links, int64_t top, struct error *err)
 {
-    struct text out;
     struct report_replay replay;
     struct report_table t;
-    TRY(begin(&out, &replay, plan, problem, arena, err));
+    TRY(begin(out, &replay, plan, problem, err));
     if (plan->stage_count) {
-        if (plan->placement) report_places(&out, plan, links, top);
-        print_times(&out, plan);
-        report_memory_table(&t, plan, arena);
-        text_put(&out, "\nMemory of one GPU in GB (limit: what may be planned)\n");
-        report_table_print(&out, &t);
-        TRY(report_loads(&out, plan, &replay, err));
-        report_use_of_time(&out, plan, &replay);
-        report_critical_path(&out, plan, &replay);
-        report_gantt(&out, &replay);
+        if (plan->placement) report_places(out, plan, links, top);
+        print_times(out, plan);
+        report_memory_table(&t, plan, out->arena);
+        text_put(out, "\nMemory of one GPU in GB (limit: what may be planned)\n");
+        report_table_print(out, &t);
+        TRY(report_loads(out, plan, &replay, err));
+        report_use_of_time(out, plan, &replay);
+        report_critical_path(out, plan, &replay);
+        report_gantt(out, &replay);
     }
-    print_origin(&out, plan);
-    return text_end(&out, text, length);
+    print_origin(out, plan);
+    return OK;
 }
 
 enum status report_expect_stages(const struct plan *plan, struct error *err)

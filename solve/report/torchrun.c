@@ -94,31 +94,28 @@ static void put_start(struct text *out, const struct launch_nodes *n, bool overl
              arena_print(out->arena, "%" PRId64, n->most_ranks - 1));
 }
 
-enum status report_torchrun(const struct plan *plan, const struct problem *problem,
-                            const char **text, size_t *length, struct arena *arena,
-                            struct error *err)
+enum status report_torchrun(struct text *out, const struct plan *plan,
+                            const struct problem *problem, struct error *err)
 {
-    struct text out;
     struct script b = {.plan = plan, .cluster = problem ? &problem->cluster : NULL};
     TRY(report_expect_stages(plan, err));
-    TRY(report_nodes(&b.nodes, plan, problem, arena, err));
+    TRY(report_nodes(&b.nodes, plan, problem, out->arena, err));
     b.slurm = !plan->placement;
     for (int64_t i = 1; i < b.nodes.count; i++)
         b.slurm &= b.nodes.items[i].group == b.nodes.items[0].group;
-    text_begin(&out, arena);
-    text_put(&out,
+    text_put(out,
              "#!/bin/bash\n"
              "# The plan %s by torchrun: bash torchrun.sh OPTION ... on each node, options for "
              "the training program. By plumbline %s.\n",
              plan->name ? plan->name : "", PLUMBLINE_VERSION);
-    report_put_in_flight(&out, &plan->layout);
-    put_groups(&out, &b);
-    text_put(&out, "set -eu\n");
-    put_runs(&out, &b.nodes);
-    put_hosts(&out, &b);
-    put_part(&out, "own_number", NULL, NULL);
-    put_program(&out, problem);
-    put_start(&out, &b.nodes,
+    report_put_in_flight(out, &plan->layout);
+    put_groups(out, &b);
+    text_put(out, "set -eu\n");
+    put_runs(out, &b.nodes);
+    put_hosts(out, &b);
+    put_part(out, "own_number", NULL, NULL);
+    put_program(out, problem);
+    put_start(out, &b.nodes,
               problem && problem_with_layout(problem, &plan->layout).job.overlapped_dispatch);
-    return text_end(&out, text, length);
+    return OK;
 }

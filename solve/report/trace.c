@@ -262,18 +262,18 @@ static void put_all(struct tracer *t, struct arena *arena)
     put_counters(t);
 }
 
-enum status report_trace(const struct plan *plan, const struct report_replay *measured,
-                         const char **text, size_t *length, struct arena *arena, struct error *err)
+enum status report_trace(struct text *out, const struct plan *plan,
+                         const struct report_replay *measured, struct error *err)
 {
     struct report_replay replay;
     TRY(report_expect_stages(plan, err));
-    TRY(report_replay(&replay, plan, arena, err));
+    TRY(report_replay(&replay, plan, out->arena, err));
     if (replay.schedule.operation_count > TRACE_OPERATIONS_MAX)
         return fail(err, BAD_INPUT, "%d operations are too many for a trace (maximum %d)",
                     replay.schedule.operation_count, TRACE_OPERATIONS_MAX);
     struct tracer t = {.plan = plan, .replay = &replay};
-    prepare(&t, arena);
-    json_begin(&t.json, arena);
+    prepare(&t, out->arena);
+    json_begin(&t.json, out->arena);
     json_open_object(&t.json, NULL);
     json_put_text(&t.json, "displayTimeUnit", "ms");
     json_open_flat_object(&t.json, "otherData");
@@ -286,15 +286,15 @@ enum status report_trace(const struct plan *plan, const struct report_replay *me
     }
     json_close_object(&t.json);
     json_open_array(&t.json, "traceEvents");
-    put_all(&t, arena);
+    put_all(&t, out->arena);
     if (measured) {
         t.replay = measured;
         t.first_process = replay.schedule.request.rank_count;
-        prepare(&t, arena);
-        put_all(&t, arena);
+        prepare(&t, out->arena);
+        put_all(&t, out->arena);
     }
     json_close_array(&t.json);
     json_close_object(&t.json);
-    *text = json_end(&t.json, length);
+    json_end_text(&t.json, out);
     return OK;
 }

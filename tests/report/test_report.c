@@ -28,34 +28,34 @@ static void check_golden(const char *path, const char *text, size_t length, stru
 
 TEST(test_text_golden)
 {
-    const char *text;
-    size_t length;
+    struct text out;
+    text_begin(&out, arena);
     struct plan plan = small_plan(arena);
     claim_replay(&plan, arena);
-    CHECK_OK(report_text(&plan, NULL, NULL, 0, &text, &length, arena, &err));
-    assert_int_equal(strlen(text), length);
-    check_golden("tests/golden/report_small.txt", text, length, arena);
-    for (const char *line = text, *end; (end = strchr(line, '\n')); line = end + 1)
+    CHECK_OK(report_text(&out, &plan, NULL, NULL, 0, &err));
+    assert_int_equal(strlen(out.text), out.length);
+    check_golden("tests/golden/report_small.txt", out.text, out.length, arena);
+    for (const char *line = out.text, *end; (end = strchr(line, '\n')); line = end + 1)
         assert_true(end - line <= 100);
     // A claim that its own times do not bear out is said.
-    assert_null(strstr(text, "WARNING"));
+    assert_null(strstr(out.text, "WARNING"));
     plan.iteration_ns++;
-    CHECK_OK(report_text(&plan, NULL, NULL, 0, &text, &length, arena, &err));
-    assert_non_null(strstr(text, "WARNING"));
+    CHECK_OK(report_text(&out, &plan, NULL, NULL, 0, &err));
+    assert_non_null(strstr(out.text, "WARNING"));
 }
 
 TEST(test_text_without_plan)
 {
-    const char *text;
-    size_t length;
+    struct text out;
+    text_begin(&out, arena);
     struct plan plan = {.name = "tight",
                         .outcome = OUTCOME_INFEASIBLE,
                         .reason = "memory on every group even with full recomputation"};
-    CHECK_OK(report_text(&plan, NULL, NULL, 0, &text, &length, arena, &err));
+    CHECK_OK(report_text(&out, &plan, NULL, NULL, 0, &err));
     assert_non_null(
-        strstr(text, "tight: infeasible (stated by solve, not audited): memory on every group "
-                     "even with full recomputation\n"));
-    assert_int_equal(report_trace(&plan, NULL, &text, &length, arena, &err), BAD_INPUT);
+        strstr(out.text, "tight: infeasible (stated by solve, not audited): memory on every group "
+                         "even with full recomputation\n"));
+    assert_int_equal(report_trace(&out, &plan, NULL, &err), BAD_INPUT);
 }
 
 // Two walks that share only the tables agree.
@@ -127,24 +127,25 @@ TEST(test_random_plans)
         struct incumbent best = {.found = false};
         struct report_replay r;
         struct plan plan = {.name = "random"};
-        const char *text;
-        size_t length;
+        const char *why;
+        struct text out;
+        text_begin(&out, arena);
         random_priced(&priced, &seed, arena);
         priced_schedule(&schedule, &priced, arena);
         CHECK_OK(choices_build(&choices, &priced, &schedule, arena, &err));
         CHECK_OK(graph_compile(&g, &schedule, arena, &err));
-        if (choices_hopeless_stage(&choices, &text) < 0)
+        if (choices_hopeless_stage(&choices, &why) < 0)
             incumbent_search(&best, &choices, g, seed, 50, NULL, NULL, arena);
         if (best.found) {
             choices_to_plan(&plan, &choices, best.chosen, best.iteration_ns, arena);
             CHECK_OK(report_replay(&r, &plan, arena, &err));
             assert_int_equal(r.iteration_ns, best.iteration_ns);
-            CHECK_OK(report_text(&plan, NULL, NULL, 0, &text, &length, arena, &err));
-            assert_null(strstr(text, "WARNING"));
-            CHECK_OK(report_trace(&plan, NULL, &text, &length, arena, &err));
+            CHECK_OK(report_text(&out, &plan, NULL, NULL, 0, &err));
+            assert_null(strstr(out.text, "WARNING"));
+            CHECK_OK(report_trace(&out, &plan, NULL, &err));
             for (int s = 0; s < plan.stage_count; s++) // other settings are refused
                 plan.stages[s].recompute = RECOMPUTE_NONE, plan.stages[s].recomputed_layers = 0;
-            CHECK_OK(report_megatron(&plan, NULL, &text, &length, arena, &err));
+            CHECK_OK(report_megatron(&out, &plan, NULL, &err));
             found++;
         }
     }
@@ -210,11 +211,11 @@ TEST(test_command)
 static const char *megatron(const struct plan *plan, const struct problem *problem,
                             struct arena *arena)
 {
-    const char *text;
-    size_t length;
-    MUST(report_megatron(plan, problem, &text, &length, arena, &own_err));
-    assert_int_equal(strlen(text), length);
-    return text;
+    struct text out;
+    text_begin(&out, arena);
+    MUST(report_megatron(&out, plan, problem, &own_err));
+    assert_int_equal(strlen(out.text), out.length);
+    return out.text;
 }
 
 TEST(test_megatron_alone)

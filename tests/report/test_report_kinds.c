@@ -8,23 +8,23 @@
 
 static const char *text_of(const struct plan *plan, struct arena *arena)
 {
-    const char *text;
-    size_t length;
-    MUST(report_text(plan, NULL, NULL, 0, &text, &length, arena, &own_err));
-    return text;
+    struct text out;
+    text_begin(&out, arena);
+    MUST(report_text(&out, plan, NULL, NULL, 0, &own_err));
+    return out.text;
 }
 
 static const char *flags_of(const struct plan *plan, const struct problem *problem,
                             struct arena *arena)
 {
-    const char *text;
-    size_t length;
+    struct text out;
+    text_begin(&out, arena);
     struct plan alike = *plan; // its stages recompute unlike layers
     alike.stages = TAKE_COPY(arena, plan->stages, plan->stage_count);
     for (int s = 0; s < plan->stage_count; s++)
         alike.stages[s].recompute = RECOMPUTE_NONE, alike.stages[s].recomputed_layers = 0;
-    MUST(report_megatron(&alike, problem, &text, &length, arena, &own_err));
-    return text;
+    MUST(report_megatron(&out, &alike, problem, &own_err));
+    return out.text;
 }
 
 static void has(const char *text, const char *part)

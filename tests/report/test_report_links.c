@@ -306,13 +306,15 @@ static const char *group_of(const char *text, const char *title, const char *beh
 
 static void check_map(const struct trial *t, bool by_plan, struct arena *arena)
 {
-    const char *text, *again, *end;
-    size_t length, length_again;
-    report_heatmap(&t->links, by_plan, &text, &length, arena);
-    report_heatmap(&t->links, by_plan, &again, &length_again, arena);
-    text = arena_print(arena, "%.*s", (int)length, text);
-    assert_int_equal(length, length_again);
-    assert_memory_equal(text, again, length);
+    const char *text, *end;
+    struct text out, again;
+    text_begin(&out, arena);
+    text_begin(&again, arena);
+    report_heatmap(&out, &t->links, by_plan);
+    report_heatmap(&again, &t->links, by_plan);
+    text = out.text;
+    assert_int_equal(out.length, again.length);
+    assert_memory_equal(text, again.text, out.length);
     assert_well_formed(text);
     const char *cells =
         group_of(text, "<title>links</title>", "<title>what the plan sends</title>", &end);

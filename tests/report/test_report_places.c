@@ -14,14 +14,14 @@ static const char *launch(const char *const nodes[4], enum launch_format format,
                         .layout = {LAYOUT_PLAIN(2), .tensor = 2, .context = 1, .data = 2},
                         .placement = &placement};
     struct error err = {OK, ""};
-    const char *text = NULL;
-    size_t length;
+    struct text out;
+    text_begin(&out, &own_arena);
     assert_int_equal(
         report_launch(
-            &plan, &(struct launch_request){.format = format, .order = order, .cores_per_rank = 1},
-            &text, &length, &own_arena, &err),
+            &out, &plan,
+            &(struct launch_request){.format = format, .order = order, .cores_per_rank = 1}, &err),
         want);
-    return want == OK ? text : arena_copy_text(&own_arena, err.text);
+    return want == OK ? out.text : arena_copy_text(&own_arena, err.text);
 }
 
 TEST(test_orders)
@@ -157,16 +157,17 @@ static bool check_hosts(const struct drawn *x, enum rank_order order, const char
                         int ranks)
 {
     struct error err = {OK, ""};
-    const char *text;
-    size_t length;
+    struct text out;
     bool together = true;
+    text_begin(&out, &own_arena);
     for (int i = 0; i < ranks; i++)
         for (int k = 0; k + 1 < i; k++)
             together = together && (strcmp(hosts[k], hosts[i]) || !strcmp(hosts[i - 1], hosts[i]));
     enum status status = report_launch(
-        &x->plan,
+        &out, &x->plan,
         &(struct launch_request){.format = LAUNCH_HOSTS, .order = order, .cores_per_rank = 1},
-        &text, &length, &own_arena, &err);
+        &err);
+    const char *text = out.text;
     assert_int_equal(status, together ? OK : BAD_INPUT);
     for (int at = 0; together && at < ranks;) { // a launcher that fills hosts in turn
         char host[8];
@@ -181,14 +182,15 @@ static bool check_hosts(const struct drawn *x, enum rank_order order, const char
 static void check_rankfile(const struct drawn *x, enum rank_order order, const char *const *hosts,
                            int ranks)
 {
-    const char *text;
-    size_t length;
-    assert_int_equal(report_launch(&x->plan,
+    struct text out;
+    text_begin(&out, &own_arena);
+    assert_int_equal(report_launch(&out, &x->plan,
                                    &(struct launch_request){.format = LAUNCH_RANKFILE,
                                                             .order = order,
                                                             .cores_per_rank = 5},
-                                   &text, &length, &own_arena, &own_err),
+                                   &own_err),
                      OK);
+    const char *text = out.text;
     for (int i = 0; i < ranks; i++) {
         char host[8];
         int rank, first, last, used, before = 0;
@@ -207,16 +209,17 @@ static void check_rankfile(const struct drawn *x, enum rank_order order, const c
 static void check_hostfile(const struct drawn *x, enum rank_order order, const char *const *hosts,
                            int ranks)
 {
-    const char *text, *lines = "";
-    size_t length;
+    const char *lines = "";
+    struct text out;
+    text_begin(&out, &own_arena);
     for (int i = 0; i < ranks; i++) lines = arena_print(&own_arena, "%s%s\n", lines, hosts[i]);
-    assert_int_equal(report_launch(&x->plan,
+    assert_int_equal(report_launch(&out, &x->plan,
                                    &(struct launch_request){.format = LAUNCH_HOSTFILE,
                                                             .order = order,
                                                             .cores_per_rank = 1},
-                                   &text, &length, &own_arena, &own_err),
+                                   &own_err),
                      OK);
-    assert_string_equal(text, lines);
+    assert_string_equal(out.text, lines);
 }
 
 TEST(test_by_definition)
@@ -243,12 +246,12 @@ TEST(test_by_definition)
 TEST(test_without_placement)
 {
     struct plan plan = {.document = {.path = "plan.json"}, .stage_count = 1};
-    const char *text;
-    size_t length;
+    struct text out;
+    text_begin(&out, arena);
     assert_int_equal(
-        report_launch(&plan,
+        report_launch(&out, &plan,
                       &(struct launch_request){.format = LAUNCH_HOSTFILE, .cores_per_rank = 1},
-                      &text, &length, &own_arena, &err),
+                      &err),
         BAD_INPUT);
     assert_non_null(strstr(err.text, "plan.json: its problem is missing"));
 }

@@ -76,27 +76,27 @@ static int small_rows(struct report_row *rows)
 TEST(test_golden)
 {
     struct report_row rows[5];
-    const char *text;
-    size_t length;
+    struct text out;
+    text_begin(&out, &own_arena);
     int count = small_rows(rows);
     assert_int_equal(count, 4);
     assert_non_null(rows[0].checked);
-    report_table_of(rows, count, false, &text, &length, &own_arena);
-    expect_golden("tests/golden/table.tex", text, length);
+    report_table_of(&out, rows, count, false);
+    expect_golden("tests/golden/table.tex", out.text, out.length);
 }
 
 // Our own reader of RFC 4180 gives back every name.
 TEST(test_csv_reads_back)
 {
     struct report_row rows[5];
-    const char *text;
-    size_t length;
+    struct text out;
+    text_begin(&out, &own_arena);
     struct table t;
     bool more = true;
     int count = small_rows(rows), line = 0;
     rows[3].checked = rows[0].checked, rows[3].plan = rows[0].plan;
-    report_table_of(rows, count, true, &text, &length, &own_arena);
-    expect_ok(table_open_text(&t, "table.csv", text, length, &own_arena, &own_err));
+    report_table_of(&out, rows, count, true);
+    expect_ok(table_open_text(&t, "table.csv", out.text, out.length, &own_arena, &own_err));
     assert_int_equal(t.column_count, 24);
     for (;; line++) {
         expect_ok(table_next(&t, &more, &own_err));
@@ -107,8 +107,8 @@ TEST(test_csv_reads_back)
             assert_int_equal(t.cells[0].text[i], name[i] == '\n' ? ' ' : name[i]);
     }
     assert_int_equal(line, 4);
-    for (const char *c = text; (c = strchr(c, '\n')); c++)
-        assert_true(c > text && (c[-1] == '\r' || strstr(c, "so\"") == c + 1));
+    for (const char *c = out.text; (c = strchr(c, '\n')); c++)
+        assert_true(c > out.text && (c[-1] == '\r' || strstr(c, "so\"") == c + 1));
 }
 
 // Bound and gap are those of the minimized objective; CSV also has the iteration time, LaTeX names
@@ -117,21 +117,21 @@ TEST(test_other_objective)
 {
     struct plan plan = small_plan(&own_arena);
     struct report_row row = {.plan = &plan};
-    const char *text;
-    size_t length;
+    struct text out;
+    text_begin(&out, &own_arena);
     claim_replay(&plan, &own_arena);
     plan.name = "loads";
     plan.objective = OBJECTIVE_MAX_LOAD;
     plan.objective_ns = 4000000;
     plan.bound_ns = 3000000;
     plan.outcome = OUTCOME_OPEN;
-    report_table_of(&row, 1, false, &text, &length, &own_arena);
-    assert_non_null(strstr(text, "loads (max\\_load) & 4.000000 & 3.000000 & 25.0000 &"));
-    report_table_of(&row, 1, true, &text, &length, &own_arena);
-    assert_non_null(strstr(text, arena_print(&own_arena, "loads,open,%lld,3000000,25.0000,",
-                                             (long long)plan.iteration_ns)));
+    report_table_of(&out, &row, 1, false);
+    assert_non_null(strstr(out.text, "loads (max\\_load) & 4.000000 & 3.000000 & 25.0000 &"));
+    report_table_of(&out, &row, 1, true);
+    assert_non_null(strstr(out.text, arena_print(&own_arena, "loads,open,%lld,3000000,25.0000,",
+                                                 (long long)plan.iteration_ns)));
     assert_non_null(
-        strstr(text, ",max_load,4000000,,,,,,,,,,\"stated by solve, not audited\"\r\n"));
+        strstr(out.text, ",max_load,4000000,,,,,,,,,,\"stated by solve, not audited\"\r\n"));
 }
 
 static void expect_join_refused(struct report_row row, const struct checked *c, const char *why)

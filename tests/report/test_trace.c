@@ -102,16 +102,16 @@ static double most_gb(const struct plan *plan, const struct schedule *s)
 
 static void check_trace(const struct plan *plan, struct arena *arena)
 {
-    const char *text;
-    size_t length;
+    struct text out;
+    text_begin(&out, arena);
     struct trace t;
     struct schedule s;
     struct schedule_request q = plan_request(plan);
     double span = 0;
     int messages = 0;
     MUST(schedule_build(&s, &q, arena, &own_err));
-    MUST(report_trace(plan, NULL, &text, &length, arena, &own_err));
-    read_trace(&t, text, length, arena);
+    MUST(report_trace(&out, plan, NULL, &own_err));
+    read_trace(&t, out.text, out.length, arena);
     check_slices(&t, &q);
     for (int i = 0; i < t.slice_count; i++) span = fmax(span, t.slices[i].end);
     if (q.barrier) assert_true(fabs(span - (double)plan->iteration_ns / 1000) < 1e-6);

@@ -376,8 +376,8 @@ TEST(judge_accepts_what_is_solved)
 TEST(report_shows_the_loads)
 {
     struct priced p;
-    const char *text;
-    size_t length;
+    struct text out;
+    text_begin(&out, arena);
     alike(&p, SCHEDULE_1F1B, 11, 3, 1, 5, arena);
     for (int i = 0; i < p.run_count; i++)
         p.runs[i].forward_ns[0] = 3000000, p.runs[i].backward_ns[0] = 6000000;
@@ -386,19 +386,19 @@ TEST(report_shows_the_loads)
     struct plan plan = way_solve(&p, WAY_DEFAULT, 1, 1, arena).plan;
     assert_int_equal(plan.objective_ns,
                      37000000); // 4 layers at both ends of the pipeline, 3 between two boundaries
-    CHECK_OK(report_text(&plan, NULL, NULL, 0, &text, &length, arena, &err));
-    assert_non_null(strstr(text, "  objective  max_load: 37.000 ms, "));
-    assert_non_null(strstr(text, "\nLoads of one micro-batch in ms"));
+    CHECK_OK(report_text(&out, &plan, NULL, NULL, 0, &err));
+    assert_non_null(strstr(out.text, "  objective  max_load: 37.000 ms, "));
+    assert_non_null(strstr(out.text, "\nLoads of one micro-batch in ms"));
     assert_non_null(strstr(
-        text,
+        out.text,
         "     36.000         1.000  37.000  ########################      100.0 %  1.250 to 1\n"));
-    assert_non_null(strstr(text, "  busiest    rank 0\n"));
-    assert_non_null(strstr(text, "27.03 sequences/s at most"));
+    assert_non_null(strstr(out.text, "  busiest    rank 0\n"));
+    assert_non_null(strstr(out.text, "27.03 sequences/s at most"));
     p.cuts[0].forward_ns[PART_LINK] = 50000000;
     plan = way_solve(&p, WAY_DEFAULT, 1, 1, arena).plan;
-    CHECK_OK(report_text(&plan, NULL, NULL, 0, &text, &length, arena, &err));
+    CHECK_OK(report_text(&out, &plan, NULL, NULL, 0, &err));
     assert_int_equal(plan.objective_ns, 50000000);
-    assert_non_null(strstr(text, "  busiest    the link from rank 0 to rank 1\n"));
+    assert_non_null(strstr(out.text, "  busiest    the link from rank 0 to rank 1\n"));
 }
 
 ARGUMENT(problem_count)

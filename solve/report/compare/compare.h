@@ -12,9 +12,8 @@ struct compared {
 enum compare_format { COMPARE_TEXT, COMPARE_HTML, COMPARE_LATEX, COMPARE_CSV };
 
 // Compares all with the first. count >= 1.
-enum status report_compare(const struct compared *items, int count, enum compare_format format,
-                           const char **text, size_t *length, struct arena *arena,
-                           struct error *err);
+enum status report_compare(struct text *out, const struct compared *items, int count,
+                           enum compare_format format, struct error *err);
 
 // ---- for this folder
 

@@ -113,22 +113,20 @@ static void find_fullest(struct compared_plan *p)
     }
 }
 
-enum status report_compare(const struct compared *items, int count, enum compare_format format,
-                           const char **text, size_t *length, struct arena *arena,
-                           struct error *err)
+enum status report_compare(struct text *out, const struct compared *items, int count,
+                           enum compare_format format, struct error *err)
 {
     static void (*const put[])(struct text *,
                                const struct comparison *) = {[COMPARE_TEXT] = put_text,
                                                              [COMPARE_HTML] = put_page,
                                                              [COMPARE_LATEX] = put_tex,
                                                              [COMPARE_CSV] = put_csv};
-    struct comparison c = {
-        .plans = TAKE(arena, count, struct compared_plan), .count = count, .arena = arena};
-    struct text out;
-    text_begin(&out, arena);
+    struct comparison c = {.plans = TAKE(out->arena, count, struct compared_plan),
+                           .count = count,
+                           .arena = out->arena};
     for (int k = 0; k < count; k++) {
         c.plans[k].of = items[k];
-        TRY(report_replay(&c.plans[k].replay, items[k].plan, arena, err));
+        TRY(report_replay(&c.plans[k].replay, items[k].plan, out->arena, err));
         c.plans[k].use = mean_use(&c.plans[k]);
         find_fullest(&c.plans[k]);
         if (items[k].problem && items[k].plan->iteration_ns > 0)
@@ -136,6 +134,6 @@ enum status report_compare(const struct compared *items, int count, enum compare
     }
     compare_facts(&c);
     compare_moves(&c);
-    put[format](&out, &c);
-    return text_end(&out, text, length);
+    put[format](out, &c);
+    return OK;
 }

@@ -59,16 +59,15 @@ static void note_ways(struct export *e, int mode)
     export_unfused_notes(e);
 }
 
-enum status report_axonn(const struct plan *plan, const struct problem *problem, const char **text,
-                         size_t *length, struct arena *arena, struct error *err)
+enum status report_axonn(struct text *out, const struct plan *plan, const struct problem *problem,
+                         struct error *err)
 {
-    struct text out;
     struct export e = {.name = "AxoNN",
                        .framework = FRAMEWORK_ANY,
                        .trainer = TRAINER_MEGATRON,
                        .logits = "AxoNN leaves the loss to the script",
                        .scattered = ": AxoNN sends them whole"};
-    TRY(export_begin(&e, &out, plan, problem, arena, err));
+    TRY(export_begin(&e, out, plan, problem, err));
     TRY(export_need_problem(&e, err));
     TRY(export_need_precision(&e, BF16, err));
     struct run run = export_run(&e);
@@ -78,6 +77,6 @@ enum status report_axonn(const struct plan *plan, const struct problem *problem,
     set_ranks(&e, &run);
     note_ways(&e, run.mode);
     export_common_notes(&e);
-    *text = export_json(&e, &axonn_rows, &run, length);
+    export_json(&e, &axonn_rows, &run);
     return OK;
 }

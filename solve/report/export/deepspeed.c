@@ -107,17 +107,15 @@ static void note_code(struct export *e, int mode)
     export_unfused_notes(e);
 }
 
-enum status report_deepspeed(const struct plan *plan, const struct problem *problem,
-                             const char **text, size_t *length, struct arena *arena,
-                             struct error *err)
+enum status report_deepspeed(struct text *out, const struct plan *plan,
+                             const struct problem *problem, struct error *err)
 {
-    struct text out;
     const struct layout *l = &plan->layout;
     struct export e = {.name = "DeepSpeed",
                        .framework = FRAMEWORK_DEEPSPEED,
                        .trainer = TRAINER_DEEPSPEED,
                        .logits = "set in the model's code"};
-    TRY(export_begin(&e, &out, plan, problem, arena, err));
+    TRY(export_begin(&e, out, plan, problem, err));
     TRY(export_need_problem(&e, err));
     TRY(export_need_precision(&e, FP8, err));
     if (l->schedule != SCHEDULE_1F1B || l->virtual_stages > 1) e.runs = "1f1b with a stage a rank";
@@ -129,6 +127,6 @@ enum status report_deepspeed(const struct plan *plan, const struct problem *prob
     note_states(&e);
     note_code(&e, run.mode);
     export_common_notes(&e);
-    *text = export_json(&e, &deepspeed_rows, &run, length);
+    export_json(&e, &deepspeed_rows, &run);
     return OK;
 }

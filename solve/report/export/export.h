@@ -7,9 +7,8 @@
 
 // problem: has the model, the precision and the sequence; BAD_INPUT: NULL, except for Megatron-LM;
 // stages that recompute otherwise than the configuration can state.
-typedef enum status export_function(const struct plan *plan, const struct problem *problem,
-                                    const char **text, size_t *length, struct arena *arena,
-                                    struct error *err);
+typedef enum status export_function(struct text *out, const struct plan *plan,
+                                    const struct problem *problem, struct error *err);
 
 // Megatron-LM's flags, as a bash array to be sourced. Without a problem, those that describe the
 // model are left out, and the comments say so.

@@ -34,7 +34,7 @@ struct export
 
 // BAD_INPUT: no stages.
 enum status export_begin(struct export *e, struct text *out, const struct plan *plan,
-                         const struct problem *problem, struct arena *arena, struct error *err);
+                         const struct problem *problem, struct error *err);
 enum status export_need_problem(const struct export *e, struct error *err); // BAD_INPUT: none
 // BAD_INPUT: the job's precision is narrower than this one.
 enum status export_need_precision(const struct export *e, enum precision narrowest,
@@ -72,8 +72,8 @@ struct export_form {
 // only: the section whose keys are written, without a heading; NULL: all.
 void export_rows(const struct export *e, const struct setting_rows *rows, const struct run *run,
                  const struct export_form *form, const char *only);
-const char *export_json(const struct export *e, const struct setting_rows *rows,
-                        const struct run *run, size_t *length); // the notes at its end
+// The notes at its end.
+void export_json(const struct export *e, const struct setting_rows *rows, const struct run *run);
 
 // ---- notes
 
@@ -102,8 +102,7 @@ void core_print_placement(const struct export *e);
 
 // The run, with all notes.
 enum status titan_begin(struct export *e, struct text *out, struct run *r, bool python,
-                        const struct plan *plan, const struct problem *problem, struct arena *arena,
-                        struct error *err);
+                        const struct plan *plan, const struct problem *problem, struct error *err);
 // Layers in classes of their own (titan_needs_classes): what they need of torchtitan, the classes,
 // and what makes layers of Qwen3 in own_model theirs. Positions may be theirs, too.
 void titan_put(const struct export *e, const char *part); // of torchtitan_layers.py

@@ -86,35 +86,33 @@ const char *report_megatron_layer(const struct problem *problem, struct arena *a
     return text.text;
 }
 
-enum status report_megatron(const struct plan *plan, const struct problem *problem,
-                            const char **text, size_t *length, struct arena *arena,
-                            struct error *err)
+enum status report_megatron(struct text *out, const struct plan *plan,
+                            const struct problem *problem, struct error *err)
 {
     static const struct export_form form = {.values = {.yes = "", .quote = "'", .bare = true},
                                             .before = "  --",
                                             .between = " ",
                                             .behind = "\n"};
-    struct text out;
     struct export e = {.name = "Megatron-LM",
                        .framework = FRAMEWORK_MEGATRON,
                        .by_rank = true,
                        .flags = true,
                        .places_said = true};
-    TRY(export_begin(&e, &out, plan, problem, arena, err));
+    TRY(export_begin(&e, out, plan, problem, err));
     struct run run = core_run(&e);
     struct recompute_setting one = export_recompute(&e);
     if (!e.by_rank) core_set_recompute(&run, one);
     if (!run.grouped) run.groups = 0;
     put_head(&e);
     export_rows(&e, &megatron_rows, &run, &form, NULL);
-    text_put(&out, ")\n");
-    if (e.problem && core_layer(&e.problem->model, arena))
-        text_put(&out, "# plumbline_layer.py is in the folder of launch files.\n"
-                       "export PYTHONPATH=\"$(dirname \"$(realpath "
-                       "\"${BASH_SOURCE[0]}\")\")${PYTHONPATH:+:$PYTHONPATH}\"\n");
+    text_put(out, ")\n");
+    if (e.problem && core_layer(&e.problem->model, out->arena))
+        text_put(out, "# plumbline_layer.py is in the folder of launch files.\n"
+                      "export PYTHONPATH=\"$(dirname \"$(realpath "
+                      "\"${BASH_SOURCE[0]}\")\")${PYTHONPATH:+:$PYTHONPATH}\"\n");
     if (e.by_rank) put_rank_recompute(&e);
     core_print_placement(&e);
     core_note(&e, &run);
     export_print_notes(&e);
-    return text_end(&out, text, length);
+    return OK;
 }

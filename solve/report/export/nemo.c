@@ -53,8 +53,8 @@ static void set_provider(struct export *e, struct run *r)
              strrchr(known->provider, '.') + 1);
 }
 
-enum status report_nemo(const struct plan *plan, const struct problem *problem, const char **text,
-                        size_t *length, struct arena *arena, struct error *err)
+enum status report_nemo(struct text *out, const struct plan *plan, const struct problem *problem,
+                        struct error *err)
 {
     static const struct export_form form = {
         .values = {.yes = "true", .no = "false", .quote = "\"", .bare = true, .pointed = true},
@@ -64,11 +64,10 @@ enum status report_nemo(const struct plan *plan, const struct problem *problem, 
         .between = ": ",
         .behind = "\n",
         .top_bare = true};
-    struct text out;
     struct export e = {.name = "NeMo", .framework = FRAMEWORK_NEMO, .places_said = true};
-    TRY(export_begin(&e, &out, plan, problem, arena, err));
+    TRY(export_begin(&e, out, plan, problem, err));
     TRY(export_need_problem(&e, err));
-    text_put(&out,
+    text_put(out,
              "# %s\n# Of Megatron Bridge: --config-file of a script that merges it into a "
              "recipe (process_config_with_overrides),\n# with data, tokenizer and learning "
              "rate.\n",
@@ -91,5 +90,5 @@ enum status report_nemo(const struct plan *plan, const struct problem *problem, 
     core_print_placement(&e);
     core_note(&e, &run);
     export_print_notes(&e);
-    return text_end(&out, text, length);
+    return OK;
 }

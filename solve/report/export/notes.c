@@ -163,13 +163,12 @@ bool export_recomputes(const struct plan *plan, const struct problem *problem,
 }
 
 enum status export_begin(struct export *e, struct text *out, const struct plan *plan,
-                         const struct problem *problem, struct arena *arena, struct error *err)
+                         const struct problem *problem, struct error *err)
 {
     TRY(report_expect_stages(plan, err));
-    text_begin(out, arena);
-    text_begin(&e->notes, arena);
+    text_begin(&e->notes, out->arena);
     e->out = out;
-    begin(e, plan, problem, arena);
+    begin(e, plan, problem, out->arena);
     if (has_setting(e, 0, 1) || (e->by_rank && ranks_have_settings(e))) return OK;
     return fail(err, BAD_INPUT,
                 "%s: stages: recomputation differs between them, and %s has one setting%s; "

@@ -34,11 +34,9 @@ static void put_rank(struct text *out, const struct schedule *s, int rank)
     text_put(out, "\n");
 }
 
-enum status report_pytorch_schedule(const struct plan *plan, const struct problem *problem,
-                                    const char **text, size_t *length, struct arena *arena,
-                                    struct error *err)
+enum status report_pytorch_schedule(struct text *out, const struct plan *plan,
+                                    const struct problem *problem, struct error *err)
 {
-    struct text out;
     struct schedule schedule;
     (void)problem;
     TRY(report_expect_stages(plan, err));
@@ -48,8 +46,7 @@ enum status report_pytorch_schedule(const struct plan *plan, const struct proble
                     "losses",
                     plan->document.path);
     struct schedule_request request = plan_request(plan);
-    TRY(schedule_build(&schedule, &request, arena, err));
-    text_begin(&out, arena);
-    for (int rank = 0; rank < request.rank_count; rank++) put_rank(&out, &schedule, rank);
-    return text_end(&out, text, length);
+    TRY(schedule_build(&schedule, &request, out->arena, err));
+    for (int rank = 0; rank < request.rank_count; rank++) put_rank(out, &schedule, rank);
+    return OK;
 }

@@ -64,8 +64,7 @@ static const char *enter(struct json_writer *w, const char **in, const char *key
     return key;
 }
 
-const char *export_json(const struct export *e, const struct setting_rows *rows,
-                        const struct run *run, size_t *length)
+void export_json(const struct export *e, const struct setting_rows *rows, const struct run *run)
 {
     static const struct setting_form form = {.yes = "true", .no = "false", .quote = ""};
     struct json_writer w;
@@ -79,5 +78,5 @@ const char *export_json(const struct export *e, const struct setting_rows *rows,
     put_notes(e, &w);
     enter(&w, &in, "", e->out->arena);
     json_close_object(&w);
-    return json_end(&w, length);
+    json_end_text(&w, e->out);
 }

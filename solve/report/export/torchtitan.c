@@ -211,24 +211,24 @@ static void note_parallelism(struct export *e, bool python)
 }
 
 enum status titan_begin(struct export *e, struct text *out, struct run *r, bool python,
-                        const struct plan *plan, const struct problem *problem, struct arena *arena,
-                        struct error *err)
+                        const struct plan *plan, const struct problem *problem, struct error *err)
 {
     *e = (struct export){.name = "torchtitan",
                          .framework = python ? FRAMEWORK_TORCHTITAN : FRAMEWORK_TORCHTITAN_0_2,
                          .trainer = TRAINER_TORCHTITAN,
                          .logits = python ? "torchtitan keeps its parts" : NULL,
                          .scattered = "torchtitan's are whole"};
-    TRY(export_begin(e, out, plan, problem, arena, err));
+    TRY(export_begin(e, out, plan, problem, err));
     TRY(export_need_problem(e, err));
     TRY(export_need_precision(e, FP8, err));
-    const struct torchtitan_flavor *flavor = titan_flavor(&problem->model, !python, arena),
-                                   *base = flavor || !python ? flavor : titan_base(problem, arena);
+    const struct torchtitan_flavor *flavor = titan_flavor(&problem->model, !python, out->arena),
+                                   *base = flavor || !python ? flavor
+                                                             : titan_base(problem, out->arena);
     if (plan->layout.slice_count > 1) e->runs = "GPipe";
     *r = export_run(e);
     r->python = python, r->toml = !python;
     r->mode = (int)export_recompute(e).mode;
-    r->flavor = flavor ? flavor->name : titan_own_name(&problem->model, arena);
+    r->flavor = flavor ? flavor->name : titan_own_name(&problem->model, out->arena);
     r->model = base ? base->model : r->flavor;
     set_training(r);
     set_parallelism(r, e);
@@ -256,9 +256,8 @@ static enum status refuse_wide(const struct plan *plan, const struct problem *pr
                 precision_names[problem->job.precision]);
 }
 
-enum status report_torchtitan(const struct plan *plan, const struct problem *problem,
-                              const char **text, size_t *length, struct arena *arena,
-                              struct error *err)
+enum status report_torchtitan(struct text *out, const struct plan *plan,
+                              const struct problem *problem, struct error *err)
 {
     static const struct export_form form = {.values = {.yes = "true", .no = "false", .quote = "\""},
                                             .open = "[",
@@ -268,14 +267,13 @@ enum status report_torchtitan(const struct plan *plan, const struct problem *pro
                                             .behind = "\n"};
     static const char *const modes[] = {
         [RECOMPUTE_NONE] = "none", [RECOMPUTE_SELECTIVE] = "selective", [RECOMPUTE_FULL] = "full"};
-    struct text out;
     struct export e;
     struct run run;
     TRY(refuse_wide(plan, problem, err));
-    TRY(titan_begin(&e, &out, &run, false, plan, problem, arena, err));
+    TRY(titan_begin(&e, out, &run, false, plan, problem, err));
     run.granularity = modes[run.mode];
     if (run.mode == RECOMPUTE_SELECTIVE) run.method = "op";
-    text_put(&out,
+    text_put(out,
              "# %s\n# Of torchtitan 0.2.2, the last release that reads TOML (0.3: --format "
              "torchtitan-python); with data, tokenizer and learning rate:\n"
              "#   torchrun ... -m torchtitan.train --job.config_file torchtitan.toml\n",
@@ -283,7 +281,7 @@ enum status report_torchtitan(const struct plan *plan, const struct problem *pro
     titan_print_table(&e);
     export_rows(&e, &torchtitan_rows, &run, &form, NULL);
     export_print_notes(&e);
-    return text_end(&out, text, length);
+    return OK;
 }
 
 void titan_print_table(const struct export *e)

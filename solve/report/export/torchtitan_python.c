@@ -317,9 +317,8 @@ static void put_batch(const struct export *e, const struct run *r)
                  (long long)r->steps);
 }
 
-enum status report_torchtitan_python(const struct plan *plan, const struct problem *problem,
-                                     const char **text, size_t *length, struct arena *arena,
-                                     struct error *err)
+enum status report_torchtitan_python(struct text *out, const struct plan *plan,
+                                     const struct problem *problem, struct error *err)
 {
     static const struct export_form arguments = {
         .values = {.yes = "True", .no = "False", .quote = "\""},
@@ -334,13 +333,12 @@ enum status report_torchtitan_python(const struct plan *plan, const struct probl
     static const char *const policies[] = {[RECOMPUTE_NONE] = "None",
                                            [RECOMPUTE_SELECTIVE] = "SelectiveAC.Config()",
                                            [RECOMPUTE_FULL] = "FullAC.Config()"};
-    struct text out;
     struct export e;
     struct run run;
-    TRY(titan_begin(&e, &out, &run, true, plan, problem, arena, err));
-    const struct torchtitan_flavor *flavor = titan_flavor(&problem->model, false, arena),
-                                   *base = flavor ? NULL : titan_base(problem, arena);
-    text_put(&out,
+    TRY(titan_begin(&e, out, &run, true, plan, problem, err));
+    const struct torchtitan_flavor *flavor = titan_flavor(&problem->model, false, out->arena),
+                                   *base = flavor ? NULL : titan_base(problem, out->arena);
+    text_put(out,
              "# %s\n"
              "# Of torchtitan 0.3.0 and its sources of August 2026; data, tokenizer and learning "
              "rate are the recipe's:\n"
@@ -352,15 +350,15 @@ enum status report_torchtitan_python(const struct plan *plan, const struct probl
     if (base) put_own_flavor(&e, base, &run);
     struct run rest = run; // but for the batch
     rest.job.sequence = rest.local_batch = rest.global_batch = rest.micro_batch = 0;
-    text_put(&out, "\n\ndef plan() -> Trainer.Config:\n    config = recipe()\n"
-                   "    config.parallelism = ParallelismConfig(\n");
+    text_put(out, "\n\ndef plan() -> Trainer.Config:\n    config = recipe()\n"
+                  "    config.parallelism = ParallelismConfig(\n");
     export_rows(&e, &torchtitan_rows, &rest, &arguments, "parallelism");
-    text_put(&out, "    )\n");
+    text_put(out, "    )\n");
     put_model_spec(&e, run.flavor, base != NULL);
     export_rows(&e, &torchtitan_rows, &rest, &assignments, "training");
     put_batch(&e, &run);
     // What the plan's times include: the host starts kernels one by one; a pipeline requires it.
-    text_put(&out,
+    text_put(out,
              "    config.training.disable_cuda_graphs = True\n"
              "    config.compile = CompileConfig(enable=%s, components=%s%s)\n"
              "    config.activation_checkpoint = %s\n    return config\n"
@@ -372,5 +370,5 @@ enum status report_torchtitan_python(const struct plan *plan, const struct probl
              run.job.overlapped_tensor ? ", enable_async_tensor_parallel=True" : "",
              policies[run.mode]);
     export_print_notes(&e);
-    return text_end(&out, text, length);
+    return OK;
 }

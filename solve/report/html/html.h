@@ -37,8 +37,7 @@ struct report_page {
 enum status report_history_read(struct report_page *page, const char *path, struct arena *arena,
                                 struct error *err);
 
-enum status report_html(const struct report_page *page, const char **text, size_t *length,
-                        struct arena *arena, struct error *err);
+enum status report_html(struct text *out, const struct report_page *page, struct error *err);
 
 // ---- for pages: write.c
 // A page up to its <body>, in which <main> must be opened, and the end of both.

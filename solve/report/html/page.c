@@ -185,8 +185,7 @@ static void put_times(struct sections *s)
 
 static void put_map(struct sections *s)
 {
-    const char *map;
-    size_t length;
+    struct text map;
     int nodes = s->page->links->problem.cluster.places.node_count;
     if (nodes > MAP_NODES_MOST) {
         text_put(s->out,
@@ -195,9 +194,10 @@ static void put_map(struct sections *s)
                  nodes);
         return;
     }
-    report_heatmap(s->page->links, true, &map, &length, s->arena);
+    text_begin(&map, s->arena);
+    report_heatmap(&map, s->page->links, true);
     html_scroll(s->out, "map of links");
-    text_put(s->out, "%s</div>\n", map);
+    text_put(s->out, "%s</div>\n", map.text);
 }
 
 static void put_links(struct sections *s)
@@ -311,15 +311,12 @@ static void put_sections(struct sections *s)
     }
 }
 
-enum status report_html(const struct report_page *page, const char **text, size_t *length,
-                        struct arena *arena, struct error *err)
+enum status report_html(struct text *out, const struct report_page *page, struct error *err)
 {
-    struct text out;
-    struct sections s = {.out = &out, .page = page, .plan = page->plan, .arena = arena};
-    text_begin(&out, arena);
-    if (s.plan->stage_count) TRY(report_replay(&s.replay, s.plan, arena, err));
-    html_begin(&out, s.plan->name ? s.plan->name : "plan");
+    struct sections s = {.out = out, .page = page, .plan = page->plan, .arena = out->arena};
+    if (s.plan->stage_count) TRY(report_replay(&s.replay, s.plan, out->arena, err));
+    html_begin(out, s.plan->name ? s.plan->name : "plan");
     put_sections(&s);
-    html_end(&out);
-    return text_end(&out, text, length);
+    html_end(out);
+    return OK;
 }
