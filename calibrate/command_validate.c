@@ -126,7 +126,7 @@ COMMAND_RUN(run)
         validation_show(&v, &set, &settings, stdout);
     }
     for (int file = 0; w->suggest && file < set.file_count; file++)
-        unstated_suggest(&set, file, p, arena, stdout);
+        unstated_suggest(&set, file, p, stdout);
     return require_scores(&v, &set, err);
 }
 

@@ -6,6 +6,7 @@
 
 #include "data/base/arena.h"
 #include "data/base/status.h"
+#include "data/numbers/intervals.h"
 #include "data/numbers/samples.h"
 #include "data/places/cluster.h"
 #include "data/inputs/costs.h"
@@ -73,7 +74,6 @@ void points_deviations(double *deviation, const struct fit_point *points, int co
 
 // Ascending in work; equal works in an order independent of the samples' order.
 void points_sort(struct fit_point *points, int count);
-double median_of(double *values, int count); // sorts them; 0 if there are none
 
 struct fit {
     const char *name;

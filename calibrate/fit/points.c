@@ -5,20 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/numbers/intervals.h"
-
 static const double normal_95 = 1.959963984540054;
 // No clock and no machine is steadier than this share of the time; it keeps chance agreement from
 // dominating a line.
 static const double deviation_floor = 1e-3;
 static const double wide_interval = 10;
-
-double median_of(double *values, int count)
-{
-    if (!count) return 0;
-    qsort(values, (size_t)count, sizeof *values, compare_numbers);
-    return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
-}
 
 enum status point_of_sample(struct fit_point *p, const struct sample *s, double work,
                             const char *path, int index, struct arena *arena, struct error *err)

@@ -226,8 +226,7 @@ void unstated_show_overfull(const struct run_set *set, struct predictor *p, FILE
 void unstated_show_assumed(const struct run_set *set, int file, FILE *to);
 // The few columns that, stated where they are blank, bring predictions and measurements together,
 // as --default takes them, with the scores before and after.
-void unstated_suggest(const struct run_set *set, int file, struct predictor *p, struct arena *arena,
-                      FILE *to);
+void unstated_suggest(const struct run_set *set, int file, struct predictor *p, FILE *to);
 
 // Predictions against measurements: which constants predict which rows, and the scores by source
 // and metric. A row is never scored with constants that were fitted on it.

@@ -266,11 +266,9 @@ static int find_suggestion(const struct run_set *set, int file, struct predictor
 
 static double percent_of(int part, int all) { return all ? 100.0 * part / all : 0; }
 
-void unstated_suggest(const struct run_set *set, int file, struct predictor *p, struct arena *arena,
-                      FILE *to)
+void unstated_suggest(const struct run_set *set, int file, struct predictor *p, FILE *to)
 {
     struct stated stated[STATED_MAX] = {0};
-    (void)arena;
     predictor_ask_ranges(p, false);
     int count = find_suggestion(set, file, p, stated);
     predictor_ask_ranges(p, true);

@@ -58,6 +58,13 @@ int compare_numbers(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+double median_of(double *values, int count)
+{
+    if (!count) return 0;
+    qsort(values, (size_t)count, sizeof *values, compare_numbers);
+    return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
+}
+
 static bool stopped_by_looking(const struct sample *s)
 {
     return !s->stopped_by || (strcmp(s->stopped_by, "count") && strcmp(s->stopped_by, "imported"));

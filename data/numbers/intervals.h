@@ -6,6 +6,7 @@
 #include "data/numbers/samples.h"
 
 int compare_numbers(const void *a, const void *b); // two doubles, ascending: for qsort
+double median_of(double *values, int count);       // sorts them; 0 if there are none
 
 // Numbers of repetitions at which the data may decide whether to go on, and the rank of the
 // interval used there.

@@ -9,12 +9,6 @@
 
 static const double deviations_far = 5, deviation_of_median = 1.4826, deviation_floor = 1e-3;
 
-static double median_of(double *values, int count)
-{
-    qsort(values, (size_t)count, sizeof *values, compare_numbers);
-    return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
-}
-
 static void flag_launch(struct sample *s, int first, int count, struct arena *arena)
 {
     struct arena_mark mark = arena_set_mark(arena);

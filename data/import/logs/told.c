@@ -198,13 +198,12 @@ void measure_clock(struct log *l, const char *line, double step)
     r->clock_step = step, r->clock_s = now;
 }
 
-static double median_of(const struct log_series *s, int from, int to, struct arena *arena)
+static double median_within(const struct log_series *s, int from, int to, struct arena *arena)
 {
     int count = to - from;
     double *values = TAKE(arena, count, double);
     for (int i = 0; i < count; i++) values[i] = s->points[from + i].value;
-    qsort(values, (size_t)count, sizeof *values, compare_numbers);
-    return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
+    return median_of(values, count);
 }
 
 // The first line, and what follows it, take 1 to 11 times the median: they are left out where the
@@ -226,7 +225,7 @@ struct log_rate log_rate_of(const struct log_series *s, bool falls, struct arena
     if (!s->count) return r;
     r.first = s->points[0].value;
     int from = 0, last = s->count - 1;
-    double usual = median_of(s, s->count / 2, s->count, arena);
+    double usual = median_within(s, s->count / 2, s->count, arena);
     bool starts = s->points[0].step <= 2; // a log that goes on later has no slow first lines
     if (s->count > 1 && (starts || is_slow(r.first, usual, falls))) from = 1;
     bool numbered = s->points[last].step != s->points[0].step;
@@ -236,15 +235,15 @@ struct log_rate log_rate_of(const struct log_series *s, bool falls, struct arena
         from++;
     r.only_first = starts && s->count - from < 2 && s->points[last].step <= 3;
     r.dropped = from, r.count = s->count - from;
-    r.value = median_of(s, from, s->count, arena);
+    r.value = median_within(s, from, s->count, arena);
     r.least = r.most = s->points[from].value;
     for (int i = from; i < s->count; i++) {
         r.least = fmin(r.least, s->points[i].value);
         r.most = fmax(r.most, s->points[i].value);
     }
     int third = r.count < FEW ? 1 : r.count / 3;
-    r.early = median_of(s, from, from + third, arena);
-    r.late = median_of(s, s->count - third, s->count, arena);
+    r.early = median_within(s, from, from + third, arena);
+    r.late = median_within(s, s->count - third, s->count, arena);
     double most = r.count < FEW ? few_move_above : moves_above; // one slow line is no trend
     r.moves = r.count > 2 && fmax(r.early, r.late) > most * fmin(r.early, r.late);
     return r;

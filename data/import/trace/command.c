@@ -76,9 +76,7 @@ static struct row *make_rows(const struct trace *t, const char *prefix, int *cou
     for (int n = 0; n < t->names.count; n++) {
         struct row *row = &rows[n];
         if (!row->calls || (prefix && strncmp(row->name, prefix, strlen(prefix)))) continue;
-        double *sorted = TAKE_COPY(arena, row->each, row->calls);
-        qsort(sorted, (size_t)row->calls, sizeof *sorted, compare_numbers);
-        row->median = (sorted[(row->calls - 1) / 2] + sorted[row->calls / 2]) / 2;
+        row->median = median_of(TAKE_COPY(arena, row->each, row->calls), row->calls);
         rows[(*count)++] = *row;
     }
     qsort(rows, (size_t)*count, sizeof *rows, compare_rows);
