@@ -62,8 +62,7 @@ static enum status read_points(struct collectives_import *in, struct table *t, s
         x.seconds /= 1e6;
         if (x.per_node > in->node) in->node = x.per_node;
         if (in->inside && x.ranks > x.per_node) continue;
-        GROW(in->arena, in->points, in->count, in->capacity, 256);
-        in->points[in->count++] = x;
+        *GROWN(in->arena, in->points, in->count, in->capacity, 256) = x;
     }
 }
 

@@ -229,8 +229,7 @@ static struct sample *find_sample(struct nccl_import *n, int64_t bytes, enum pre
     const struct nccl_test *t = &n->test;
     for (int i = 0; i < all->sample_count; i++)
         if (is_of(&all->samples[i], n, bytes, precision)) return &all->samples[i];
-    GROW(n->arena, all->samples, all->sample_count, n->sample_capacity, 64);
-    struct sample *s = &all->samples[all->sample_count++];
+    struct sample *s = GROWN(n->arena, all->samples, all->sample_count, n->sample_capacity, 64);
     *s = (struct sample){.kind = SAMPLE_COLLECTIVE,
                          .operation = t->operation,
                          .dimensions = {bytes, t->group_size},

@@ -26,8 +26,7 @@ static enum status add_name(struct host_names *names, const char *name, const st
         if (!isalnum((unsigned char)*c) && !strchr("-._:@%", *c)) return refuse_list(at, name, err);
     if (names->count == PLACES_MAX)
         return text_refuse(at, err, "more than the %d nodes that a cluster can name", PLACES_MAX);
-    GROW(names->arena, names->items, names->count, names->capacity, 64);
-    names->items[names->count++] = name;
+    *GROWN(names->arena, names->items, names->count, names->capacity, 64) = name;
     return OK;
 }
 

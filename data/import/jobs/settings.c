@@ -23,8 +23,7 @@ void settings_replace(struct settings *s, const char *key, const char *text, int
 {
     struct setting *at = (struct setting *)setting_of(s, key);
     if (!at) {
-        GROW(s->arena, s->items, s->count, s->capacity, 64);
-        at = &s->items[s->count++];
+        at = GROWN(s->arena, s->items, s->count, s->capacity, 64);
     }
     *at = (struct setting){key, text, line};
 }

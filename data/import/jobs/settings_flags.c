@@ -35,8 +35,7 @@ enum status launch_set(struct settings *s, const char *key, const char *text, st
     }
     if (s->count == FLAGS_MAX)
         return fail(err, BAD_INPUT, "%s: expected at most %d flags", s->document.path, FLAGS_MAX);
-    GROW(s->arena, s->items, s->count, s->capacity, 64);
-    s->items[s->count++] = (struct setting){key, text, 0};
+    *GROWN(s->arena, s->items, s->count, s->capacity, 64) = (struct setting){key, text, 0};
     return OK;
 }
 

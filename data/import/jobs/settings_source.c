@@ -54,8 +54,7 @@ enum status source_add(struct settings_source *r, const char *key, const char *t
     if (twice) return source_refuse(r, err, "%.80s: already set in line %d", key, twice->line);
     if (s->count == SETTINGS_MOST)
         return source_refuse(r, err, "more than %d settings", SETTINGS_MOST);
-    GROW(s->arena, s->items, s->count, s->capacity, 256);
-    s->items[s->count++] = (struct setting){key, text, r->line};
+    *GROWN(s->arena, s->items, s->count, s->capacity, 256) = (struct setting){key, text, r->line};
     return OK;
 }
 

@@ -81,8 +81,7 @@ static void take_framework(struct log_keys *keys, const struct setting_rows *of,
         const struct meaning *m = meaning_of(row);
         if (!plain_key(key, row->key, strlen(row->key)) || !strchr(key, '_')) continue;
         struct key_row **to = place_of(keys, key);
-        bool own = *to >= log_key_rows && *to < log_key_rows + log_key_row_count;
-        if (own || (*to && m && (*to)->told == m->told)) continue;
+        if (*to && ((*to)->of_logs || (m && (*to)->told == m->told))) continue;
         if (!*to) *to = TAKE(arena, 1, struct key_row);
         else m = NULL;
         **to = (struct key_row){.key = arena_copy_text(arena, key), .told = TOLD_COUNT};
@@ -92,13 +91,24 @@ static void take_framework(struct log_keys *keys, const struct setting_rows *of,
     }
 }
 
+static void take_row(struct log_keys *keys, const struct key_row *row, struct arena *arena)
+{
+    for (const char *at = row->key, *end; *at; at = *end ? end + 1 : end) {
+        struct key_row *own = TAKE(arena, 1, struct key_row);
+        end = at + strcspn(at, "|");
+        *own = *row;
+        own->key = arena_print(arena, "%.*s", (int)(end - at), at);
+        own->of_logs = true;
+        *place_of(keys, own->key) = own;
+    }
+}
+
 struct log_keys *log_keys_make(struct arena *arena)
 {
     static const struct setting_rows *const frameworks[] = {&megatron_rows, &nemo_rows,
                                                             &deepspeed_rows, &torchtitan_rows};
     struct log_keys *keys = TAKE(arena, 1, struct log_keys);
-    for (size_t i = 0; i < (size_t)log_key_row_count; i++)
-        *place_of(keys, log_key_rows[i].key) = (struct key_row *)&log_key_rows[i];
+    for (int i = 0; i < log_key_row_count; i++) take_row(keys, &log_key_rows[i], arena);
     for (size_t i = 0; i < ARRAY_LENGTH(frameworks); i++)
         take_framework(keys, frameworks[i], arena);
     return keys;

@@ -26,10 +26,11 @@ enum how {
 };
 
 struct key_row {
-    const char *key;
+    const char *key; // in log_key_rows all that mean it, "A|B|C"
     enum told told;
     enum how how;
     const char *text;
+    bool of_logs; // of log_key_rows, whatever a framework's row of that key means
 };
 extern const struct key_row log_key_rows[];
 extern const int log_key_row_count;

@@ -53,8 +53,7 @@ static void assign_list(struct follow *f, struct piece name, struct piece inside
             count = script_fields(f, (struct piece){s, end}, &words, &capacity, count);
         }
         while (key_count < count) {
-            GROW(f->arena, keys, key_count, key_capacity, 16);
-            keys[key_count++] = key;
+            *GROWN(f->arena, keys, key_count, key_capacity, 16) = key;
         }
         s = end;
     }

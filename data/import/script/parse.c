@@ -49,8 +49,7 @@ static bool take(struct parser *p, const char *text)
 
 static void add_word(struct parser *p, struct node *n, struct piece w)
 {
-    GROW(p->arena, n->words, n->word_count, n->word_capacity, 2);
-    n->words[n->word_count++] = w;
+    *GROWN(p->arena, n->words, n->word_count, n->word_capacity, 2) = w;
 }
 
 // ---- here-documents

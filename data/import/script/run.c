@@ -23,8 +23,7 @@ void script_choose(struct follow *f, const char *open, const char *value)
         if (!strcmp(s->choices[i].name, name)) c = &s->choices[i];
     if (!c && s->choice_count == CHOICES_MAX) return;
     if (!c) {
-        GROW(s->arena, s->choices, s->choice_count, s->choice_capacity, 8);
-        c = &s->choices[s->choice_count++];
+        c = GROWN(s->arena, s->choices, s->choice_count, s->choice_capacity, 8);
         *c = (struct script_choice){.name = name, .line = f->line, .presence = true};
     }
     if (!value || !*value || strchr(value, SCRIPT_OPEN)) return;

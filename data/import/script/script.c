@@ -65,8 +65,7 @@ static void keep_values(struct follow *f)
             flags = !strncmp(v->items[k], "--", 2) || strstr(v->items[k], " --") ||
                     strstr(v->items[k], "\n--") || strstr(v->items[k], "\t--");
         if (!flags || v->unset) continue;
-        GROW(s->arena, s->values, s->value_count, s->value_capacity, 8);
-        struct script_command *c = &s->values[s->value_count++];
+        struct script_command *c = GROWN(s->arena, s->values, s->value_count, s->value_capacity, 8);
         *c = (struct script_command){.count = v->count,
                                      .line = v->line,
                                      .variable = arena_copy_text(s->arena, v->name),

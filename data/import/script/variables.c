@@ -26,8 +26,7 @@ struct variable *script_variable(struct follow *f, const char *name, size_t leng
         return v;
     }
     if (!create || f->variable_count >= VARIABLES_MAX) return NULL;
-    GROW(f->arena, f->variables, f->variable_count, f->variable_capacity, 64);
-    struct variable *v = &f->variables[f->variable_count++];
+    struct variable *v = GROWN(f->arena, f->variables, f->variable_count, f->variable_capacity, 64);
     *v = (struct variable){.name = arena_print(f->arena, "%.*s", (int)length, name), .unset = true};
     return v;
 }

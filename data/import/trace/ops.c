@@ -248,7 +248,6 @@ bool trace_ops_take(struct trace_ops *ops, const char *name, enum trace_category
     op.external = category == TRACE_OPERATOR ? a->external : 0;
     op.host_s = category == TRACE_OPERATOR ? seconds : 0;
     op.seconds = category == TRACE_OPERATOR ? 0 : seconds;
-    GROW(arena, ops->items, ops->count, ops->room, 1024);
-    ops->items[ops->count++] = op;
+    *GROWN(arena, ops->items, ops->count, ops->room, 1024) = op;
     return true;
 }
