@@ -317,6 +317,11 @@ bool path_ends_with(const char *path, const char *ending)
     return n > m && !strcmp(path + n - m, ending);
 }
 
+bool path_is_yaml(const char *path)
+{
+    return path_ends_with(path, ".yaml") || path_ends_with(path, ".yml");
+}
+
 const char *path_name(const char *path)
 {
     const char *slash = strrchr(path, '/');

@@ -43,6 +43,7 @@ void sha256_text(const char *text, size_t size, char hex[SHA256_TEXT]);
 
 // Whether the path ends with `ending` (".json") and has more before it.
 bool path_ends_with(const char *path, const char *ending);
+bool path_is_yaml(const char *path);     // .yaml, .yml
 const char *path_name(const char *path); // without the folders before it
 // `path`, or the file `name` in it if that is a folder.
 const char *path_of_document(const char *path, const char *name, struct arena *arena);

@@ -20,6 +20,31 @@ const char *find_in_any_case(const char *text, const char *part)
     return NULL;
 }
 
+bool name_is_listed(const char *names, const char *name, size_t length)
+{
+    for (const char *at = names; at && *at; at += strspn(at, " ")) {
+        size_t size = strcspn(at, " ");
+        bool below = size > 2 && !memcmp(at + size - 2, ".*", 2);
+        if (below ? length >= size - 1 && !memcmp(at, name, size - 1)
+                  : size == length && !memcmp(at, name, size))
+            return true;
+        at += size;
+    }
+    return false;
+}
+
+bool has_one_of(const char *text, const char *const *parts)
+{
+    while (*parts && !strstr(text, *parts)) parts++;
+    return *parts != NULL;
+}
+
+bool has_one_in_any_case(const char *text, const char *const *parts)
+{
+    while (*parts && !find_in_any_case(text, *parts)) parts++;
+    return *parts != NULL;
+}
+
 // Signs between words are easily left out; a digit is rarely mistaken.
 enum { NAME_MOST = 64, CHANGE = 4, CHANGE_CASE = 2, CHANGE_SIGN = 2, CHANGE_DIGIT = 8 };
 

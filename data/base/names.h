@@ -9,6 +9,14 @@ int compare_texts(const void *a, const void *b); // two const char *, ascending:
 // Where a text (NULL: none) has this part, whatever the case of letters; NULL: nowhere.
 const char *find_in_any_case(const char *text, const char *part);
 
+// Whether a list of names between blanks (NULL: none) has this one; a name "section.*" is all that
+// begins with "section.".
+bool name_is_listed(const char *names, const char *name, size_t length);
+
+// Whether a text has one of these parts, of which NULL is the last; in any case of letters.
+bool has_one_of(const char *text, const char *const *parts);
+bool has_one_in_any_case(const char *text, const char *const *parts);
+
 // The index of the name that was probably meant; otherwise of the one with the fewest changed
 // characters (inserted, left out, replaced; signs between words and case count for less, digits for
 // more); -1: there is none.

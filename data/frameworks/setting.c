@@ -65,19 +65,6 @@ const char *setting_text(const struct setting_row *row, const struct run *run,
     return text || !row->null ? text : "null";
 }
 
-bool setting_named(const char *names, const char *key, size_t length)
-{
-    for (const char *at = names; at && *at; at += strspn(at, " ")) {
-        size_t size = strcspn(at, " ");
-        bool below = size > 2 && !memcmp(at + size - 2, ".*", 2);
-        if (below ? length >= size - 1 && !memcmp(at, key, size - 1)
-                  : size == length && !memcmp(at, key, size))
-            return true;
-        at += size;
-    }
-    return false;
-}
-
 // Adds a row for each of the words: the row's own for the first.
 static void add_rows(struct setting_rows *to, const struct setting_row *row, const char *section,
                      const char *words, struct arena *arena)

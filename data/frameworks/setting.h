@@ -80,9 +80,6 @@ struct setting_form {
 const char *setting_text(const struct setting_row *row, const struct run *run,
                          const struct setting_form *form, struct arena *arena);
 
-// Whether a list of names between blanks holds the key; a name "section.*" holds all below it.
-bool setting_named(const char *names, const char *key, size_t length);
-
 // ---- the frameworks' rows
 
 extern const struct setting_names megatron_names[], megatron_fork_names[], nemo_names[],

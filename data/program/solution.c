@@ -8,6 +8,7 @@
 
 #include "data/base/file.h"
 #include "data/base/grow.h"
+#include "data/base/names.h"
 
 enum { WORDS_MOST = 8, FIRST_LINES = 4 };
 
@@ -267,11 +268,10 @@ static const struct form *form_of(const struct reader *r)
 
 static bool says_none(const char *status)
 {
-    static const char *const words[] = {"nfeasible", "NFEASIBLE", "UNDEFINED",   "ndefined",
-                                        "EMPTY",     "nbounded",  "no solution", "unknown"};
-    for (size_t i = 0; i < ARRAY_LENGTH(words); i++)
-        if (strstr(status, words[i])) return true;
-    return false;
+    static const char *const words[] = {"nfeasible",   "NFEASIBLE", "UNDEFINED",
+                                        "ndefined",    "EMPTY",     "nbounded",
+                                        "no solution", "unknown",   NULL};
+    return has_one_of(status, words);
 }
 
 enum status solution_read(struct solution *s, const char *path, struct arena *arena,

@@ -94,7 +94,6 @@ enum status hf_choose_class(struct hf_model *x, struct json *text, const char **
                             struct error *err);
 
 // ---- keys.c: a missing key leaves *to unchanged
-bool hf_is_listed(const char *words, const char *word); // words: with a space between two
 bool hf_has(const struct hf_model *x, const char *key); // null counts as present
 bool hf_is_list(const struct hf_model *x, const char *key);
 enum status hf_fields(const struct hf_model *x, const struct json_field *fields, size_t count,

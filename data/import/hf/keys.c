@@ -1,17 +1,8 @@
 // Keys of a Hugging Face config: null is different from absent, aliases, lists of layers.
 #include <string.h>
 
+#include "data/base/names.h"
 #include "data/import/hf/internal.h"
-
-bool hf_is_listed(const char *types, const char *type)
-{
-    size_t length = strlen(type);
-    for (const char *at = types, *end; *at; at = end + strspn(end, " ")) {
-        end = at + strcspn(at, " ");
-        if ((size_t)(end - at) == length && !memcmp(at, type, length)) return true;
-    }
-    return false;
-}
 
 bool hf_has(const struct hf_model *x, const char *key)
 {
@@ -160,7 +151,7 @@ enum status hf_expect_words(const struct hf_model *x, const char **types, const 
                             struct error *err)
 {
     for (int64_t i = 0; types && i < x->layer_count; i++)
-        if (!hf_is_listed(words, types[i]))
+        if (!name_is_listed(words, types[i], strlen(types[i])))
             return json_refuse(x->root, err,
                                "key \"layer_types\": expected one of %s, found \"%s\"", words,
                                types[i]);

@@ -56,7 +56,7 @@ static bool is_harmless(const char *key)
     for (size_t i = 0; i < ARRAY_LENGTH(ends); i++)
         if (length > strlen(ends[i]) && !strcmp(key + length - strlen(ends[i]), ends[i]))
             return true;
-    return hf_is_listed(harmless, key);
+    return name_is_listed(harmless, key, length);
 }
 
 // ---- what is said

@@ -3,6 +3,7 @@
 // (transformers 5.24, by its models on the meta device with every pair of the two keys).
 #include <string.h>
 
+#include "data/base/names.h"
 #include "data/import/hf/internal.h"
 
 enum decides { THE_LAST, THE_TEXT, THE_WHOLE, EITHER, NOBODY };
@@ -34,7 +35,7 @@ static const struct rule {
 static struct rule rule_of(const char *type)
 {
     for (size_t i = 0; type && i < ARRAY_LENGTH(rules); i++)
-        if (hf_is_listed(rules[i].types, type)) return rules[i];
+        if (name_is_listed(rules[i].types, type, strlen(type))) return rules[i];
     return (struct rule){THE_LAST, false, NULL};
 }
 

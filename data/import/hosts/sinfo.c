@@ -10,6 +10,7 @@
 #include <strings.h>
 
 #include "data/base/grow.h"
+#include "data/base/names.h"
 #include "data/import/hosts/sinfo.h"
 #include "data/import/import.h"
 
@@ -68,15 +69,13 @@ static enum status read_gres(const char *gres, struct slurm_node *node, struct s
 static bool works(const char *state)
 {
     static const char *const away[] = {"down", "drain", "drng",     "fail",  "maint", "err",
-                                       "unk",  "inval", "not_resp", "futur", "*"};
+                                       "unk",  "inval", "not_resp", "futur", "*",     NULL};
     char text[64] = "";
     for (size_t i = 0; state[i] && i < sizeof text - 1; i++)
         text[i] = (char)tolower((unsigned char)state[i]);
     const char *powered = strstr(text, "powered_down"); // starts on request
     if (powered) text[powered - text] = '\0';
-    for (size_t i = 0; i < ARRAY_LENGTH(away); i++)
-        if (strstr(text, away[i])) return false;
-    return true;
+    return !has_one_of(text, away);
 }
 
 enum status sinfo_add(struct sinfo *s, const char *names, const char *gres, const char *state,

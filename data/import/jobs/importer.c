@@ -65,7 +65,7 @@ static enum status adapt(struct run *r, struct settings *s, struct asked *asked,
     const char *way = r->adapters.way, *text = adapters_text(r, s->arena);
     bool has = run_has_adapters(r);
     int bits = run_frozen_bits(r);
-    if (!has && way && *way && !setting_named(full, way, strlen(way)))
+    if (!has && way && *way && !name_is_listed(full, way, strlen(way)))
         said_assume(&s->said, "%.40s: frozen weights are the model's: state them there", way);
     if (!has && bits)
         said_assume(&s->said,
@@ -105,8 +105,7 @@ static enum status convert(struct run *r, struct settings *s, struct asked *aske
                     "another program's (plumbline import lists them; rl: reinforcement learning)?",
                     r->file, s->said.read ? "hardly one" : "none", s->count,
                     s->items[s->count - 1].key, im->name);
-    bool yaml = path_ends_with(r->file, ".yaml") || path_ends_with(r->file, ".yml");
-    if (!s->count && s->flags && yaml)
+    if (!s->count && s->flags && path_is_yaml(r->file))
         return fail(err, BAD_INPUT,
                     "%s: no setting that import %s reads: is it another program's (plumbline "
                     "import lists them; rl: reinforcement learning)?",

@@ -339,12 +339,11 @@ enum status launch_read(struct settings *s, const char *path, const struct launc
                         struct arena *arena, struct error *err)
 {
     struct file f = {.path = path, .asked = asked, .arena = arena};
-    static const char *const pairs[] = {".yaml", ".yml", ".json"};
     *s = empty_settings(&(struct settings){.arena = arena});
     if (asked->text) f.text = asked->text, f.size = strlen(f.text), s->document.path = path;
     else TRY(import_read(&s->document, path, &f.text, &f.size, arena, err));
-    for (size_t i = 0; !asked->text && i < ARRAY_LENGTH(pairs); i++)
-        if (path_ends_with(path, pairs[i])) return launch_read_yaml(s, path, asked, err);
+    if (!asked->text && (path_is_yaml(path) || path_ends_with(path, ".json")))
+        return launch_read_yaml(s, path, asked, err);
     if (launch_is_log(f.text, f.size)) return launch_read_log(s, f.text, f.size, err);
     return read_script(s, &f, err);
 }

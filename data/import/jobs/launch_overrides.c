@@ -84,7 +84,7 @@ static const char *value_of(const struct script_command *c, const char *option)
 static const struct bridge_recipe *recipe_of(const char *name)
 {
     for (const struct bridge_recipe *r = bridge_recipes; r->names; r++)
-        if (setting_named(r->names, name, strlen(name))) return r;
+        if (name_is_listed(r->names, name, strlen(name))) return r;
     return NULL;
 }
 

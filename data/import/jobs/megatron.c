@@ -3,6 +3,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "data/base/names.h"
 #include "data/import/jobs/core.h"
 #include "data/import/jobs/importer.h"
 #include "data/import/jobs/launch.h"
@@ -187,7 +188,7 @@ static bool is_recent(const struct settings *s)
     while (n->names && !strstr(n->version, "core_v0.7")) n++;
     for (; n->names; n++)
         for (int i = 0; i < s->count; i++)
-            if (setting_named(n->names, s->items[i].key, settings_base_length(s->items[i].key)))
+            if (name_is_listed(n->names, s->items[i].key, settings_base_length(s->items[i].key)))
                 return true;
     return setting_of(s, "use-mcore-models") || setting_of(s, "transformer-impl");
 }
@@ -298,12 +299,11 @@ static enum status set_mindspeed(struct run *r, struct settings *s, struct error
 
 static void set_optimizer(struct run *r, struct settings *s)
 {
-    if (is(r->optimizer, "hybridadam")) {
+    if (is(r->optimizer, "hybridadam"))
         r->job.layout.offload_optimizer = true, r->optimizer = "adam";
-    } else if (strcasecmp(r->optimizer, "adam") != 0 && strcasecmp(r->optimizer, "adamw") != 0 &&
-               strcmp(r->optimizer, "sgd") != 0) {
+    else if (strcasecmp(r->optimizer, "adam") != 0 && strcasecmp(r->optimizer, "adamw") != 0 &&
+             strcmp(r->optimizer, "sgd") != 0)
         said_assume(&s->said, "the optimizer %.40s has Adam's two states", r->optimizer);
-    }
 }
 
 // ---- the program
@@ -322,8 +322,9 @@ static enum status check_program(const struct run *r, const struct settings *s, 
         {"pretrain_hybrid", "layers with state spaces"},
         {"huggingface", "a model of Hugging Face's"}};
     static const char *const tools[] = {
-        "text_generation", "inference", "convert", "preprocess", "generate", "quantize",
-        "export",          "prune",     "mmlu",    "eval",       "tasks/",   "analyze_data"};
+        "text_generation", "inference",    "convert", "preprocess", "generate",
+        "quantize",        "export",       "prune",   "mmlu",       "eval",
+        "tasks/",          "analyze_data", NULL};
     const char *name = s->program ? s->program : "";
     const struct setting *task = setting_of(s, "task");
     if (strstr(name, "tasks/") && task && task->text && !strstr("WIKITEXT103 LAMBADA", task->text))
@@ -338,11 +339,10 @@ static enum status check_program(const struct run *r, const struct settings *s, 
                 "%s: %.80s trains %s, which flags do not describe: write only the job (--job, "
                 "without -o), and take the model from its config.json (plumbline import hf)",
                 r->file, name, others[i][1]);
-    for (size_t i = 0; i < ARRAY_LENGTH(tools) && r->wants_job; i++)
-        if (strstr(name, tools[i]) && !strstr(name, "train"))
-            return fail(err, BAD_INPUT,
-                        "%s: %.80s does not train: write only the model (-o, without --job)",
-                        r->file, name);
+    if (r->wants_job && has_one_of(name, tools) && !strstr(name, "train"))
+        return fail(err, BAD_INPUT,
+                    "%s: %.80s does not train: write only the model (-o, without --job)", r->file,
+                    name);
     return OK;
 }
 

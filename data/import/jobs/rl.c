@@ -90,7 +90,7 @@ static enum status read_settings(struct settings *s, const struct asked *asked, 
                                     .launch = asked->launch,
                                     .rollouts = true};
     if (path_ends_with(path, ".toml")) return settings_read_toml(s, path, asked->import.arena, err);
-    if (!path_ends_with(path, ".yaml") && !path_ends_with(path, ".yml")) {
+    if (!path_is_yaml(path)) {
         TRY(launch_read_overrides(s, path, &of, asked->import.arena, err));
         take_config(s, path);
         return OK;
@@ -244,14 +244,11 @@ static enum status set_batch(struct run *r, struct settings *s, const struct ask
 {
     struct job *j = &r->job;
     struct layout *l = &j->layout;
-    static const char *const ours[] = {"fsdp", "fsdp2", "megatron"}; // veRL's that are read
     const struct setting *strategy = setting_of(s, "actor_rollout_ref.actor.strategy");
-    size_t k = 0;
-    while (strategy && strategy->text && k < ARRAY_LENGTH(ours) && !is(strategy->text, ours[k]))
-        k++;
-    if (k == ARRAY_LENGTH(ours))
+    const char *by = strategy ? strategy->text : NULL;
+    if (by && !is(by, "fsdp") && !is(by, "fsdp2") && !is(by, "megatron"))
         return settings_refuse(s, strategy->key, err,
-                               "expected fsdp, fsdp2 or megatron, found \"%.40s\"", strategy->text);
+                               "expected fsdp, fsdp2 or megatron, found \"%.40s\"", by);
     bool verl = holds(s, "actor_rollout_ref.") || holds(s, "worker.actor."),
          areal = setting_of(s, "train_dataset.batch_size");
     if (r->rollout.prompt && r->rollout.answer && !j->sequence)

@@ -158,9 +158,9 @@ static bool set_value(const struct settings *s, const struct setting_row *row, c
 static bool has_effect(const struct setting_effect *e, const struct setting *at)
 {
     const char *text = at->text ? at->text : "null";
-    if (!strcasecmp(text, "false")) return setting_named(e->harmless, "true", 4);
+    if (!strcasecmp(text, "false")) return name_is_listed(e->harmless, "true", 4);
     if (!strcasecmp(text, "none") || !strcasecmp(text, "null")) return false;
-    return !*text || !setting_named(e->harmless, text, strlen(text));
+    return !*text || !name_is_listed(e->harmless, text, strlen(text));
 }
 
 static bool is_in_section(const struct setting_rows *rows, const char *key, const char *last)
@@ -177,12 +177,12 @@ static const struct setting_effect *effect_of(const struct setting_rows *rows,
 {
     const struct setting_effect *e = rows->effects;
     const char *dot = rows->beyond ? strrchr(at->key, '.') : NULL, *last = dot ? dot + 1 : at->key;
-    while (e && e->keys && !setting_named(e->keys, at->key, base_length(at->key)) &&
-           !setting_named(e->keys, last, base_length(last)))
+    while (e && e->keys && !name_is_listed(e->keys, at->key, base_length(at->key)) &&
+           !name_is_listed(e->keys, last, base_length(last)))
         e++;
     if (e && e->keys) return e;
     e = is_in_section(rows, at->key, last) ? rows->within : NULL;
-    while (e && e->keys && !setting_named(e->keys, last, base_length(last))) e++;
+    while (e && e->keys && !name_is_listed(e->keys, last, base_length(last))) e++;
     return e && e->keys ? e : NULL;
 }
 

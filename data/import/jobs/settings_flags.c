@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "data/base/grow.h"
+#include "data/base/names.h"
 #include "data/import/jobs/launch.h"
 #include "data/import/launcher.h"
 
@@ -90,7 +91,7 @@ static const char *of_launcher(struct settings *s, const struct setting_rows *ro
     for (size_t i = 0; i < ARRAY_LENGTH(others); i++)
         if (!strcmp(others[i][0], name))
             return launch_is_read(rows, others[i][1]) ? others[i][1] : NULL;
-    bool known = launch_is_read(rows, "use-fsdp") && (setting_named(passed, name, strlen(name)) ||
+    bool known = launch_is_read(rows, "use-fsdp") && (name_is_listed(passed, name, strlen(name)) ||
                                                       !strncmp(name, "parallelism-config-", 19));
     return known ? name : NULL;
 }

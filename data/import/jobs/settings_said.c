@@ -118,7 +118,7 @@ static bool is_listed_name(const struct setting_rows *rows, const char *key)
     if (rows->last_parts && is_read_elsewhere(rows, key = last_part(rows, key))) return false;
     for (size_t k = 0; k < ARRAY_LENGTH(rows->names); k++)
         for (const struct setting_names *n = rows->names[k]; n && n->names; n++)
-            if (setting_named(n->names, key, settings_base_length(key))) return true;
+            if (name_is_listed(n->names, key, settings_base_length(key))) return true;
     return false;
 }
 
@@ -156,7 +156,7 @@ static bool has_word(const char *key, size_t length, const char *list)
     for (size_t i = 0, word; i < length; i += word + 1) {
         word = 0;
         while (i + word < length && isalnum((unsigned char)key[i + word])) word++;
-        if (word && setting_named(list, key + i, word)) return true;
+        if (word && name_is_listed(list, key + i, word)) return true;
     }
     return false;
 }
@@ -166,7 +166,7 @@ static bool weighs(struct settings *s, const struct setting *at)
 {
     static const char off[] = "false none null no off 0", ranks[] = "parallel tp pp cp ep";
     const char *text = at->text;
-    if (!text || (*text && setting_named(off, text, strlen(text)))) return false;
+    if (!text || (*text && name_is_listed(off, text, strlen(text)))) return false;
     char *key = arena_copy_text(s->arena, at->key);
     for (char *c = key; *c; c++) *c = (char)tolower((unsigned char)*c);
     size_t length = settings_base_length(key), part = length;

@@ -399,7 +399,7 @@ static enum status read_based(struct settings *s, const char *path, bool last_wi
     const char *base = base_of(&own), *slash = strrchr(path, '/');
     *s = own;
     if (!base || depth == DEPTH_MOST) return OK;
-    const char *end = path_ends_with(base, ".yaml") || path_ends_with(base, ".yml") ? "" : ".yaml",
+    const char *end = path_is_yaml(base) ? "" : ".yaml",
                *other = arena_print(arena, "%.*s%s%s", slash ? (int)(slash + 1 - path) : 0, path,
                                     base, end);
     struct error ignored = {OK, ""};

@@ -335,8 +335,7 @@ static enum status read_settings(struct settings *s, const struct asked *asked, 
     const char *path = asked->import.path;
     if (path_ends_with(path, ".py"))
         return titan_read_python(s, path, asked->config, asked->import.arena, err);
-    if (path_ends_with(path, ".yaml") || path_ends_with(path, ".yml"))
-        return titan_read_primus(s, path, asked->import.arena, err);
+    if (path_is_yaml(path)) return titan_read_primus(s, path, asked->import.arena, err);
     return settings_read_toml(s, path, asked->import.arena, err);
 }
 

@@ -8,13 +8,11 @@
 // OpenRLHF's, veRL's always (ebd43d59, trainer/config: FSDP and recomputation unless told).
 static void read_engine(struct log *l, const char *line)
 {
-    static const char *const sleeps[] = {"sleep_level", "enable_sleep", "sleep_mode"};
+    static const char *const sleeps[] = {"sleep_level", "enable_sleep", "sleep_mode", NULL};
     bool verl = strstr(line, "actor_rollout_ref.") != NULL;
     l->has_engine |= verl || strstr(line, "colocate_all_models") ||
                      (strstr(line, "vllm_mode") && strstr(line, "colocate"));
-    l->engine_sleeps |= verl;
-    for (size_t i = 0; i < ARRAY_LENGTH(sleeps); i++)
-        l->engine_sleeps |= strstr(line, sleeps[i]) != NULL;
+    l->engine_sleeps |= verl || has_one_of(line, sleeps);
     if (verl) l->recomputes = true;
     if (strstr(line, "actor_rollout_ref.actor.") && !strstr(line, "megatron"))
         tell(l, TOLD_ZERO, BY_WORDS, VERL_SHARDS, "3", 1);
@@ -23,11 +21,11 @@ static void read_engine(struct log *l, const char *line)
 // Preference pairs: a trainer's or a recipe's name, a stage, a title's word.
 void log_besides(struct log *l, const char *line)
 {
-    static const char *const words[] = {"DPOTrainer",     "DPOConfig",   "run_dpo",
-                                        "stage: dpo",     "--stage dpo", "rlhf_type dpo",
-                                        "rlhf_type: dpo", "/dpo/",       "rl: dpo"};
+    static const char *const words[] = {
+        "DPOTrainer",    "DPOConfig",      "run_dpo", "stage: dpo", "--stage dpo",
+        "rlhf_type dpo", "rlhf_type: dpo", "/dpo/",   "rl: dpo",    NULL};
     enum { NEAR_TITLE = 3 };
-    for (size_t i = 0; i < ARRAY_LENGTH(words); i++) l->has_pairs |= strstr(line, words[i]) != NULL;
+    l->has_pairs |= has_one_of(line, words);
     for (const char *s = line; l->lines <= NEAR_TITLE && (s = strstr(s, "DPO")); s += 3)
         l->has_pairs |= at_border(line, s) && !isalpha((unsigned char)s[3]);
     // OpenRLHF's without Ray (15d31511, openrlhf/cli/train_ppo.py): all four models are on each

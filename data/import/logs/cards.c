@@ -19,15 +19,14 @@ static bool is_of_each(struct log *l, const char *line, const char *number)
                                         "servers",
                                         "\xe8\x8a\x82\xe7\x82\xb9",
                                         "\xe7\xbb\x93\xe7\x82\xb9"};
-    static const char *const each[] = {" each", "each ", "per node", "per machine", "\xe6\xaf\x8f"};
+    static const char *const each[] = {" each",       "each ",        "per node",
+                                       "per machine", "\xe6\xaf\x8f", NULL};
     enum { NODE_MOST = 8 };
-    bool of_each = false, some;
     double count, held = 0;
     number_at(number, &held, NULL);
-    // "2 nodes, with 8 H100"
-    some = number - line > 5 && !strncmp(number - 5, "with ", 5) && held > 1 && held <= NODE_MOST;
-    of_each |= some;
-    for (size_t i = 0; i < ARRAY_LENGTH(each); i++) of_each |= strstr(line, each[i]) != NULL;
+    bool with = number - line > 5 && !strncmp(number - 5, "with ", 5) && held > 1 &&
+                held <= NODE_MOST, // "2 nodes, with 8 H100"
+        of_each = with || has_one_of(line, each);
     for (const char *s = line; of_each && s < number; s++) {
         if (!isdigit((unsigned char)*s) || !at_border(line, s) || !number_at(s, &count, &s))
             continue;
@@ -69,7 +68,8 @@ static bool is_of_node(struct log *l, const char *line, const char *number)
 static bool is_one(const char *line, const char *words)
 {
     static const char *const makers[] = {"card ", "nvidia ", "tesla ", "geforce ", "rtx "};
-    static const char *const many[] = {"node", "cluster", "server", "machine", "pod", "instance"};
+    static const char *const many[] = {"node", "cluster",  "server", "machine",
+                                       "pod",  "instance", NULL};
     size_t length = strlen(words);
     for (const char *s = line; (s = find_in_any_case(s, words)); s += length) {
         const char *of = s + length;
@@ -81,10 +81,7 @@ static bool is_one(const char *line, const char *words)
             if (!strncasecmp(of, makers[i], strlen(makers[i]))) of += strlen(makers[i]);
         size_t size = names_card(of) ? 0 : strspn(of, "0123456789");
         if (size) of += size + strspn(of + size, " GgBb");
-        if (!names_card(of)) continue;
-        bool alone = true;
-        for (size_t i = 0; i < ARRAY_LENGTH(many); i++) alone &= !find_in_any_case(of, many[i]);
-        if (alone) return true;
+        if (names_card(of) && !has_one_in_any_case(of, many)) return true;
     }
     return false;
 }

@@ -100,14 +100,15 @@ bool log_chinese_counts(struct log *l, const char *line)
 // "Memory burst", "not enough", "overflows".
 bool log_chinese_failure(const char *line)
 {
-    static const char *const lacks[] = {"\xe7\x88\x86", "\xe4\xb8\x8d\xe8\xb6\xb3",
-                                        "\xe4\xb8\x8d\xe5\xa4\x9f", "\xe6\xba\xa2\xe5\x87\xba",
-                                        "\xe7\x82\xb8"};
+    static const char *const lacks[] = {"\xe7\x88\x86",
+                                        "\xe4\xb8\x8d\xe8\xb6\xb3",
+                                        "\xe4\xb8\x8d\xe5\xa4\x9f",
+                                        "\xe6\xba\xa2\xe5\x87\xba",
+                                        "\xe7\x82\xb8",
+                                        NULL};
     bool memory = strstr(line, SHOW MEMORY) ||
                   (strstr(line, SHOW) && strstr(line, "\xe5\x86\x85" MEMORY));
-    for (size_t i = 0; memory && i < ARRAY_LENGTH(lacks); i++)
-        if (strstr(line, lacks[i])) return true;
-    return false;
+    return memory && has_one_of(line, lacks);
 }
 
 // "24G cards": the memory of a card that nothing names; 0: none is stated so.

@@ -144,20 +144,17 @@ static bool says_failed(const char *line)
                                         "CUDA_ERROR_OUT_OF_MEMORY",
                                         "hipErrorOutOfMemory",
                                         "failure 'out of memory'",
-                                        "failure 2 'out of memory'"};
-    for (size_t i = 0; i < ARRAY_LENGTH(words); i++)
-        if (strstr(line, words[i])) return true;
-    return false;
+                                        "failure 2 'out of memory'",
+                                        NULL};
+    return has_one_of(line, words);
 }
 
 // A report that a post has broken into lines.
 static bool goes_on(const struct log_failure *f, const char *line)
 {
     static const char *const words[] = {"total capacity", "already allocated", "is free",
-                                        "allocated by PyTorch"};
-    for (size_t i = 0; f->out_of_memory && i < ARRAY_LENGTH(words); i++)
-        if (strstr(line, words[i])) return true;
-    return false;
+                                        "allocated by PyTorch", NULL};
+    return f->out_of_memory && has_one_of(line, words);
 }
 
 // "Process 7 has 30.51 GiB memory in use. Process 9 has ...": its own is the least that holds what

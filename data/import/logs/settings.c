@@ -215,12 +215,9 @@ static const char *behind_which_none(const char *line)
 // "set gradient_checkpointing to True": in words, unless that is what helped.
 static bool is_set_to(const char *line, const char *key, size_t length, const char *value)
 {
-    static const char *const helped[] = {"works",   "worked",    "it ran",
-                                         "it runs", "no longer", "fits"};
-    if (strncmp(value, "to ", 3) != 0 || !memchr(key, '_', length)) return false;
-    for (size_t i = 0; i < ARRAY_LENGTH(helped); i++)
-        if (strstr(line, helped[i])) return false;
-    return true;
+    static const char *const helped[] = {"works",     "worked", "it ran", "it runs",
+                                         "no longer", "fits",   NULL};
+    return !strncmp(value, "to ", 3) && memchr(key, '_', length) && !has_one_of(line, helped);
 }
 
 // Lines between triple quotes of a notebook's code, which are a comment.

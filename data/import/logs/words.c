@@ -195,14 +195,12 @@ static void read_thousands(struct log *l, const char *line)
                                         "seq",
                                         "length",
                                         "cutoff",
-                                        "\xe7\xaa\x97\xe5\x8f\xa3",  // window
-                                        "\xe9\x95\xbf\xe5\xba\xa6"}; // length
-    bool of_length = false;
+                                        "\xe7\xaa\x97\xe5\x8f\xa3", // window
+                                        "\xe9\x95\xbf\xe5\xba\xa6", // length
+                                        NULL};
     double value;
     const char *after;
-    for (size_t i = 0; i < ARRAY_LENGTH(words); i++)
-        of_length |= find_in_any_case(line, words[i]) != NULL;
-    if (!of_length || find_in_any_case(line, "support")) return;
+    if (!has_one_in_any_case(line, words) || find_in_any_case(line, "support")) return;
     for (const char *s = line; *s; s++) {
         if (!isdigit((unsigned char)*s) || !at_border(line, s) || (s > line && s[-1] == '.'))
             continue;
@@ -233,14 +231,13 @@ static void read_context(struct log *l, const char *line)
 // "24GB of VRAM", "192G per GPU", "each with 24 GB": of a card that nothing names; 0: none is so.
 static int card_gb_in_words(const char *line)
 {
-    static const char *const of[] = {"per gpu",     "per card",     "each gpu", "vram",
-                                     "gpu with",    "gb each",      "g each",   "cuda memory",
-                                     "memory each", "gpu memory is"};
-    bool card = false;
+    static const char *const of[] = {"per gpu",     "per card",      "each gpu", "vram",
+                                     "gpu with",    "gb each",       "g each",   "cuda memory",
+                                     "memory each", "gpu memory is", NULL};
+    bool card = has_one_in_any_case(line, of);
     double value;
     const char *after;
     const char *on = find_in_any_case(line, "on "); // "13B on 24GB"
-    for (size_t i = 0; i < ARRAY_LENGTH(of); i++) card |= find_in_any_case(line, of[i]) != NULL;
     if (on && number_at(on + 3, &value, &after) && !strncasecmp(after, "gb", 2) && !card)
         card = true, line = on + 3;
     for (const char *s = line; card && *s; s++) {
@@ -295,12 +292,10 @@ static void read_prose(struct log *l, const char *line)
     }
     static const char *const compiled[] = {"with torch.compile", "torch.compile is enabled",
                                            "torch.compile` is enabled",
-                                           "Compiled Transformer blocks"};
+                                           "Compiled Transformer blocks", NULL};
     const char *any = strstr(line, "ompile"), *compile = any ? strstr(line, "with compile") : NULL;
-    bool compiles = compile && !isalpha((unsigned char)compile[12]);
-    for (size_t i = 0; i < ARRAY_LENGTH(compiled) && any; i++)
-        compiles |= strstr(line, compiled[i]) != NULL;
-    if (compiles) tell(l, TOLD_COMPILED, BY_WORDS, "in words", "1", 1);
+    if ((compile && !isalpha((unsigned char)compile[12])) || (any && has_one_of(line, compiled)))
+        tell(l, TOLD_COMPILED, BY_WORDS, "in words", "1", 1);
     read_checkpointing(l, line);
     read_titan_words(l, line);
     if (strstr(line, "swift sft") || strstr(line, "swift pt") || strstr(line, "unsloth"))
@@ -354,9 +349,8 @@ bool log_is_of_others(const char *line)
     static const char *const advice[] = {"use ", "try ", "please ", "you can ", "you should "};
     static const char said[] = "comment: "; // who says it
     if (!strncmp(line, said, strlen(said))) line += strlen(said);
-    static const char *const servers[] = {"swift rollout", "vllm serve", "trl vllm-serve"};
-    for (size_t i = 0; i < ARRAY_LENGTH(servers); i++)
-        if (strstr(line, servers[i])) return true;
+    static const char *const servers[] = {"swift rollout", "vllm serve", "trl vllm-serve", NULL};
+    if (has_one_of(line, servers)) return true;
     const char *your = strstr(line, "your ");
     bool own = !strncmp(line, "I ", 2) || strstr(line, " I "); // beside what is theirs
     for (size_t i = 0; your && !own && i < ARRAY_LENGTH(theirs); i++)

@@ -1,7 +1,9 @@
 // Follows the tree of commands.
 #include <string.h>
 
+#include "data/base/file.h"
 #include "data/base/grow.h"
+#include "data/base/names.h"
 #include "data/import/script/internal.h"
 
 bool script_step(struct follow *f)
@@ -77,20 +79,6 @@ void script_keep_processes(struct follow *f)
     if (machines) s->machines = arena_copy_text(s->arena, machines);
 }
 
-// Whether one of the words between blanks is this one.
-static bool is_among(const char *list, const char *word, size_t length)
-{
-    for (const char *at = list; length && (at = strstr(at, word)); at++)
-        if ((at == list || at[-1] == ' ') && (at[length] == ' ' || !at[length])) return true;
-    return false;
-}
-
-static bool ends_with(const char *text, const char *end)
-{
-    size_t length = strlen(text), size = strlen(end);
-    return length > size && !strcmp(text + length - size, end);
-}
-
 // The YAML file that a program in Python is launched with; NULL: none. Accelerate's own is none.
 static const char *config_in(struct follow *f, const char **words, int count)
 {
@@ -106,12 +94,12 @@ static const char *config_in(struct follow *f, const char **words, int count)
                    *flag = i && *words[i - 1] == '-' ? words[i - 1] : "";
         if (equals) flag = arena_print(f->arena, "%.*s", (int)(equals - word), word);
         const char *file = equals ? equals + 1 : word, *name = slash ? slash + 1 : word;
-        launches |= is_among(launchers, name, strlen(name));
-        if (i && is_among(others, name, strlen(name))) return NULL;
-        if (!found && (ends_with(file, ".yaml") || ends_with(file, ".yml")) && !strchr(file, '=') &&
-            (begun || !is_among(own, flag, strlen(flag))))
+        launches |= name_is_listed(launchers, name, strlen(name));
+        if (i && name_is_listed(others, name, strlen(name))) return NULL;
+        if (!found && path_is_yaml(file) && !strchr(file, '=') &&
+            (begun || !name_is_listed(own, flag, strlen(flag))))
             found = file;
-        begun |= ends_with(word, ".py") || !strcmp(word, "-m");
+        begun |= path_ends_with(word, ".py") || !strcmp(word, "-m");
     }
     return launches ? found : NULL;
 }

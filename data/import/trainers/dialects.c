@@ -33,12 +33,6 @@ static bool is_true(const struct settings *pairs, const char *key)
     return text && !strcasecmp(text, "true");
 }
 
-static bool has_one_of(const char *text, const char *const *words)
-{
-    while (*words && !find_in_any_case(text, *words)) words++;
-    return *words != NULL;
-}
-
 // "16 bits" of weights and states beside each other, where nothing is kept in fp32.
 static void say_narrow(struct settings *s, const char *key, const char *text)
 {
@@ -117,10 +111,10 @@ static enum status take_torchtune(struct settings *s, const struct settings *pai
                *shards = text_of(pairs, "data_parallel_shard_dim");
     for (int i = 0; i < pairs->count; i++) {
         const char *key = pairs->items[i].key;
-        if (setting_named(sections, key, strcspn(key, ".[")))
+        if (name_is_listed(sections, key, strcspn(key, ".[")))
             return settings_refuse(pairs, key, err, "is not read: " SETTING_OF_OTHERS);
     }
-    if (loss && has_one_of(strrchr(loss, '.') ? strrchr(loss, '.') : loss, others))
+    if (loss && has_one_in_any_case(strrchr(loss, '.') ? strrchr(loss, '.') : loss, others))
         return settings_refuse(pairs, "loss._component_", err, "%.80s: " SETTING_OF_OTHERS, loss);
     if (!model)
         return fail(err, BAD_INPUT, "%s: expected model with its _component_, found none",
@@ -364,7 +358,7 @@ static enum status take_key(struct settings *s, const struct dialect *d, const s
     const struct word *w = d->words;
     while (w->key && (strlen(w->key) != length || strncmp(w->key, at->key, length) != 0)) w++;
     if (w->key) return at->text ? launch_set(s, w->flag, at->text, err) : OK;
-    if (setting_named(d->left, at->key, length))
+    if (name_is_listed(d->left, at->key, length))
         return said_ignore(&s->said,
                            arena_print(s->arena, "%.*s", (int)(section < length ? section : length),
                                        at->key)),

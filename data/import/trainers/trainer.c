@@ -238,7 +238,7 @@ static enum status take_section_names(struct settings *s, const struct settings 
         char *name = end ? arena_print(s->arena, "%.*s", (int)(end - key), key) : NULL;
         for (char *at = name; at && *at; at++)
             if (*at == '_') *at = '-';
-        if (name && pairs->items[i].text && !setting_named(read, name, strlen(name)) &&
+        if (name && pairs->items[i].text && !name_is_listed(read, name, strlen(name)) &&
             !setting_of(s, name) && !launch_is_read(&hf_trainer_rows, name))
             TRY(launch_set(s, name, "", err));
     }
@@ -366,8 +366,7 @@ static enum status read_files(struct settings *s, const struct asked *asked, str
                                     .arguments = asked->arguments,
                                     .launch = asked->launch,
                                     .configs = true};
-    if (!path_ends_with(path, ".json") && !path_ends_with(path, ".yaml") &&
-        !path_ends_with(path, ".yml")) {
+    if (!path_ends_with(path, ".json") && !path_is_yaml(path)) {
         TRY(launch_read(s, path, &of, asked->import.arena, err));
         if (s->launch) TRY(take_config(s, asked, err));
         if (s->program && strstr(s->program, "main_training")) return dialect_take_fms(s, err);
