@@ -1,7 +1,7 @@
 // Gradient synchronisation: bytes and time of one layer by compression option, the latency of a
 // stage, and the sync of tied embeddings between the end stages. docs/FORMULAS.md section 7.
 
-#include "formulate/price/pricing.h"
+#include "formulate/price/adapters.h"
 
 enum { MATRICES_MAX = PRODUCTS_MAX + 3 };
 struct matrix {
@@ -198,25 +198,16 @@ static bool sums_whole(const struct pricing *x, int zero)
     return job->whole_gradient_sums && zero <= (job->trainer == TRAINER_DEEPSPEED ? 0 : 1);
 }
 
-// Tensors of a layer: matrices, and norms of its whole tokens.
+// Tensors of a layer that are trained: matrices and norms, or two of each adapter.
 static real tensors_of(const struct pricing *x, const struct layer_run *run)
 {
     struct matrix matrices[MATRICES_MAX];
+    struct pricing own;
     if (!run_is_trained(run)) return 0;
     if (!is_layered(run)) return 1;
-    return matrices_of(x, run, matrices) + norms_of(x, run);
-}
-
-// Each owner sends what it has by itself, around all ranks; with fewer ranks than a stage has
-// tensors, several in one piece.
-static real broadcasts_s(const struct pricing *x, const struct layer_run *run,
-                         const struct link_price *link)
-{
-    const struct model *m = &x->problem->model;
-    real all = 0;
-    for (int i = 0; i < m->run_count; i++) all += m->runs[i].count * tensors_of(x, &m->runs[i]);
-    real pieces = all > 0 ? fminl(1, x->R * x->p / all) : 0;
-    return pieces * tensors_of(x, run) * scatter_latency_s(link, x->R);
+    x = pricing_of_run(x, run, &own);
+    return run->frozen ? 2 * adapters_of(x, run).count
+                       : matrices_of(x, run, matrices) + norms_of(x, run);
 }
 
 // Without a barrier, the weights are gathered during the forward pass of the next iteration. Only
@@ -259,7 +250,7 @@ static real sync_s(const struct pricing *x, const struct layer_run *run,
     real times = zero == 0 || owners ? 2 : zero == 1 ? 1 : 0;
     bool whole = sums_whole(x, zero);
     if (whole) times = 2 * 4 / x->e_g;
-    real seconds = times * scatter + (owners ? broadcasts_s(x, run, &link) : 0);
+    real seconds = times * scatter;
     if (whole) // concatenated, converted to fp32, divided, converted back, copied back
         seconds += 28 * (sent.gradient + sent.expert_gradient) / x->e_g /
                    x->gpus[group]->memory_bytes_per_s.value;
@@ -311,13 +302,26 @@ static int rounds_of(const struct pricing *x, int group, bool experts)
     return most;
 }
 
+// Each owner sends what it has by itself, around all ranks: of a mean stage's tensors each, or
+// where it has more of them than ranks, as many pieces as there are owners.
+static real broadcasts_of(const struct pricing *x, int group)
+{
+    const struct model *m = &x->problem->model;
+    real tensors = 0;
+    for (int i = 0; i < m->run_count && x->problem->job.owner_broadcasts; i++)
+        if (zero_of(x, &m->runs[i], group) == 1)
+            tensors += m->runs[i].count * tensors_of(x, &m->runs[i]);
+    return fminl(x->R, tensors / x->p);
+}
+
 real stage_sync_s(const struct pricing *x, int group)
 {
     real shared = shared_pool_step_s(x, group) + shared_weight_step_s(x, group);
     if (!has_replicas(x)) return shared;
     struct link_price link = link_of_gradient_sync(x, group),
                       expert_link = link_of_expert_sync(x, group);
-    real latency = rounds_of(x, group, false) * scatter_latency_s(&link, x->R);
+    real latency = (rounds_of(x, group, false) + broadcasts_of(x, group)) *
+                   scatter_latency_s(&link, x->R);
     if (x->has_trained_experts)
         latency += rounds_of(x, group, true) * scatter_latency_s(&expert_link, x->R_e);
     return latency + shared;

@@ -334,25 +334,19 @@ static bool wholly_summed(const struct price_audit *a, int zero)
     return j->whole_gradient_sums && (zero == 0 || (zero == 1 && j->trainer != TRAINER_DEEPSPEED));
 }
 
-// What of a layer has an optimizer state: its matrices and its norms, any other trained layer as
-// one.
-static long double owned_of(const struct price_audit *a, int run)
+// What of a layer has an optimizer state: its matrices and its norms, both factors of each adapter
+// of a frozen one, any other trained layer as one.
+static long double owned_of(const struct price_audit *of_all, int run)
 {
+    struct own_audit own;
     struct matrix matrices[MATRICES_MAX];
+    struct adapted adapters[ADAPTER_MODULE_COUNT];
+    const struct price_audit *a = audit_of_run(of_all, run, &own);
     const struct layer_run *r = run_of(a, run);
     if (!run_is_trained(r)) return 0;
-    return is_layered(a, run) ? matrices_of(a, run, matrices) + judged_norms(a, r) : 1;
-}
-
-// The latency of what owners send: a round for each tensor, or for each owner that has several.
-static long double owners_send_s(const struct price_audit *a, int run, int group)
-{
-    long double tensors = 0, owners = (long double)a->ranks * a->pipeline;
-    for (int i = 0; i < a->problem->model.run_count; i++)
-        tensors += run_of(a, i)->count * owned_of(a, i);
-    long double rounds = owned_of(a, run);
-    if (owners < tensors) rounds *= owners / tensors;
-    return rounds * scatter_latency_s(a, group, false, false);
+    if (!is_layered(a, run)) return 1;
+    if (r->frozen) return judged_adapters(a, r, adapters) * 2;
+    return matrices_of(a, run, matrices) + judged_norms(a, r);
 }
 
 // Copies of a pool's part: their gradients are scattered and gathered, or scattered before the step
@@ -389,8 +383,7 @@ static struct computed layer_sync_s(const struct price_audit *a, int run, int gr
     if (zero && !whole && gathers_ahead(a)) shown = shown_s(a, run, group, shown);
     long double times = zero == 0 ? 2 : zero == 1 ? 1 : 0;
     long double wide = a->problem->job.gradient_bytes_per_value, passes = 0;
-    if (zero == 1 && a->problem->job.owner_broadcasts)
-        times = 2, shown.value += owners_send_s(a, run, group);
+    if (zero == 1 && a->problem->job.owner_broadcasts) times = 2;
     if (wholly_summed(a, zero)) {
         // A copy, to fp32, a division there, and all of it in reverse.
         passes = (2 + 2 + 2 + 4 + 4 + 4 + 4 + 2 + 2 + 2) * (s.gradient + s.expert_gradient) / wide /
@@ -428,12 +421,24 @@ static long double rounds_of(const struct price_audit *a, int group, bool of_exp
     return most;
 }
 
+// What owners send one after the other: each of a stage's tensors, with as many in every stage, but
+// all that one rank owns at once.
+static long double sent_by_owners(const struct price_audit *a, int group)
+{
+    long double tensors = 0;
+    if (!a->problem->job.owner_broadcasts) return 0;
+    for (int i = 0; i < a->problem->model.run_count; i++)
+        if (zero_of(a, i, group) == 1) tensors += run_of(a, i)->count * owned_of(a, i);
+    return least(tensors / a->pipeline, (long double)a->ranks);
+}
+
 int64_t sync_constant_ns(const struct price_audit *a, int group)
 {
     long double seconds = judged_pool_update_s(a, group) + shared_copy_s(a, group);
     if (has_copies(a)) {
         struct summed_by by = judged_sums(a, group);
         seconds += rounds_of(a, group, false) * scatter_latency_s(a, group, false, by.trees > 0) +
+                   sent_by_owners(a, group) * scatter_latency_s(a, group, false, false) +
                    rounds_of(a, group, true) *
                        scatter_latency_s(a, group, true, by.trees_of_experts > 0);
     }
