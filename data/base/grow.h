@@ -10,23 +10,16 @@
 
 // The same for items that are rows of `bytes` bytes.
 #define GROW_ROWS(arena, items, count, capacity, first, bytes)                                     \
-    do {                                                                                           \
-        if ((count) == (capacity)) {                                                               \
-            (items) = arena_grow((arena), (items), (size_t)(count),                                \
-                                 (size_t)(2 * (capacity) + (first)), (bytes));                     \
-            (capacity) = 2 * (capacity) + (first);                                                 \
-        }                                                                                          \
-    } while (0)
+    ((count) == (capacity)                                                                         \
+         ? (void)((items) = arena_grow((arena), (items), (size_t)(count),                          \
+                                       (size_t)(2 * (capacity) + (first)), (bytes)),               \
+                  (capacity) = 2 * (capacity) + (first))                                           \
+         : (void)0)
 
 // The place of one more item, which counts from now on: *GROWN(...) = item, where the item's own
 // expression does not have the count in it.
 #define GROWN(arena, items, count, capacity, first)                                                \
-    ((count) == (capacity)                                                                         \
-         ? (void)((items) = arena_grow((arena), (items), (size_t)(count),                          \
-                                       (size_t)(2 * (capacity) + (first)), sizeof *(items)),       \
-                  (capacity) = 2 * (capacity) + (first))                                           \
-         : (void)0,                                                                                \
-     &(items)[(count)++])
+    (GROW(arena, items, count, capacity, first), &(items)[(count)++])
 
 // Room for `more` bytes after the `used` ones, plus one for the terminating zero of a text.
 #define GROW_BYTES(arena, text, used, more, capacity)                                              \

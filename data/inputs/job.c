@@ -379,8 +379,7 @@ enum status job_check(const struct job *j, struct error *err)
                     "%s: whole_gradient_sums: expected trainer other or deepspeed and no "
                     "gradient_options next to it, found %s and %d",
                     file, trainer_names[j->trainer], j->gradient_option_count);
-    if (j->owner_broadcasts &&
-        (j->trainer != TRAINER_OTHER || j->whole_gradient_sums || j->gradient_option_count))
+    if (j->owner_broadcasts && !job_may_broadcast(j))
         return fail(err, BAD_INPUT,
                     "%s: owner_broadcasts: expected trainer other, and neither "
                     "whole_gradient_sums nor gradient_options next to it, found %s",

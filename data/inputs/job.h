@@ -466,6 +466,10 @@ static inline bool job_may_be_pytorch(const struct job *j)
 {
     return j->trainer == TRAINER_OTHER || j->trainer == TRAINER_TORCHTITAN;
 }
+static inline bool job_may_broadcast(const struct job *j)
+{
+    return j->trainer == TRAINER_OTHER && !j->whole_gradient_sums && !j->gradient_option_count;
+}
 static inline bool job_may_split_gate(const struct job *j) { return j->trainer == TRAINER_OTHER; }
 static inline bool job_unfused(const struct job *j, enum unfused operation) // or as the trainer
 {

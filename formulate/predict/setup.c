@@ -214,8 +214,7 @@ static bool set_job(struct predictor *p, const struct run_row *row, struct predi
     job->gradient_bytes_per_value = (int)row->gradient_bytes;
     job->adam = stated(row->adam, 1);
     if ((job->whole_gradient_sums && !job_may_sum_whole(job)) ||
-        (job->owner_broadcasts && (job->trainer != TRAINER_OTHER || job->whole_gradient_sums ||
-                                   job->gradient_option_count)) ||
+        (job->owner_broadcasts && !job_may_broadcast(job)) ||
         (job->split_gate && !job_may_split_gate(job)) ||
         (job->gathered_inputs && !job_may_be_pytorch(job)))
         return predict_refuse(prediction,

@@ -42,13 +42,20 @@ void explain_assume_models(struct explained *x)
                        "logits of so many answers, as long as they may be, in a forward pass");
 }
 
-// All of the model's weights, in the width in which they are computed with.
-static double model_bytes(struct explained *x, const struct prediction *p)
+// The model of the last prediction.
+static struct model model_of(struct explained *x)
 {
     struct problem problem;
     struct placement placement;
     predictor_problem(x->predictor, &problem, &placement, x->arena);
-    return (double)model_size_of(&problem.model).all * p->value_bytes;
+    return problem.model;
+}
+
+// All of the model's weights, in the width in which they are computed with.
+static double model_bytes(struct explained *x, const struct prediction *p)
+{
+    struct model model = model_of(x);
+    return (double)model_size_of(&model).all * p->value_bytes;
 }
 
 // Weights that are only read: the reference's of pairs, reference's and reward's of PPO, sharded by
@@ -86,13 +93,10 @@ static int64_t step_bytes(const struct explained *x, const struct prediction *p)
 static int64_t rollout_bytes(struct explained *x, const struct run_row *row,
                              const struct prediction *p)
 {
-    struct problem problem;
-    struct placement placement;
     const struct memory_parts *m = &p->memory;
     int64_t batch = told_count(&x->log, TOLD_ROLLOUT);
     if (batch < 1 || row->seq < 1) return 0;
-    predictor_problem(x->predictor, &problem, &placement, x->arena);
-    double logits = (double)batch * (double)row->seq * (double)problem.model.shape.vocabulary;
+    double logits = (double)batch * (double)row->seq * (double)model_of(x).shape.vocabulary;
     int64_t held = m->weight_bytes + m->optimizer_bytes + m->constant_bytes +
                    (int64_t)(logits * (p->value_bytes + 4));
     return larger(held - memory_total(m), 0);

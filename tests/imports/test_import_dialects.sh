@@ -32,7 +32,7 @@ tune() { # LINES ...: a recipe of torchtune with these in place of its model's
 }
 tune model: "$llama"
 job trainer tune.yaml "j['sequence']==4096;l['micro_batch']==3;l['data']==8;l['zero']==3;
-    j['global_batch']==120;j['recompute']==['none','full'] or l['recompute']=='full'" --gpus 8
+    j['global_batch']==120;l['recompute']=='full'" --gpus 8
 told 'dtype bf16: weights and Adam.s states are in fp32'
 told 'the model is llama3_1_8b'
 tune model: '  _component_: torchtune.models.llama3_1.qlora_llama3_1_8b' '  lora_rank: 4' \

@@ -203,7 +203,8 @@ static enum status read_row(struct sinfo *s, const struct text_lines *t, struct 
 // "cpu=192,mem=2063G,billing=192,gres/gpu=8,gres/gpu:h100=8" of `total` nodes, as gres of one: its
 // types, or the number alone. More than the types have is of types that Slurm does not count:
 // parts.
-static const char *gres_of(struct sinfo *s, const struct text_lines *t, struct error *err)
+static enum status gres_of(const char **to, struct sinfo *s, const struct text_lines *t,
+                           struct error *err)
 {
     const char *gres = "";
     long long all = 0, typed = 0;
@@ -212,38 +213,33 @@ static const char *gres_of(struct sinfo *s, const struct text_lines *t, struct e
         size_t type = strcspn(at, "=,");
         if (at[type] != '=') continue;
         long long gpus = strtoll(at + type + 1, NULL, 10);
-        if (gpus < 1 || gpus % s->total) {
-            text_refuse(t, err, "%.60s: expected as many GPUs on each of %d nodes, found %lld",
-                        s->name, s->total, gpus);
-            return NULL;
-        }
-        if (type && *gres && s->name_column != -2) {
-            text_refuse(t, err,
-                        "%.60s: a partition with GPUs of several types: print its nodes, "
-                        "scontrol show node",
-                        s->name);
-            return NULL;
-        }
+        if (gpus < 1 || gpus % s->total)
+            return text_refuse(t, err,
+                               "%.60s: expected as many GPUs on each of %d nodes, found %lld",
+                               s->name, s->total, gpus);
+        if (type && *gres && s->name_column != -2)
+            return text_refuse(t, err,
+                               "%.60s: a partition with GPUs of several types: print its nodes, "
+                               "scontrol show node",
+                               s->name);
         if (type)
             gres = arena_print(s->arena, "%sgpu%.*s:%lld,", gres, (int)type, at, gpus / s->total),
             typed += gpus;
         else all = gpus;
     }
     s->parted += typed && all > typed;
-    return typed || !all ? gres : arena_print(s->arena, "gpu:%lld", all / s->total);
+    *to = typed || !all ? gres : arena_print(s->arena, "gpu:%lld", all / s->total);
+    return OK;
 }
 
 static enum status end_node(struct sinfo *s, const struct text_lines *t, struct error *err)
 {
     const char *name = s->name, *gres = s->gres;
-    s->name = NULL;
     if (!name) return OK;
-    if (!strcasecmp(name, "DEFAULT")) return s->usual_gres = s->gres, OK;
+    if (!strcasecmp(name, "DEFAULT")) return s->name = NULL, s->usual_gres = gres, OK;
     if (s->devices > 0) gres = arena_print(s->arena, "gpu:%s:%d", s->type, s->devices);
-    else if (strncmp(gres, "gpu", 3) && !strstr(gres, ",gpu")) {
-        s->name = name, gres = gres_of(s, t, err), s->name = NULL;
-        if (!gres) return BAD_INPUT;
-    }
+    else if (strncmp(gres, "gpu", 3) && !strstr(gres, ",gpu")) TRY(gres_of(&gres, s, t, err));
+    s->name = NULL;
     return sinfo_add(s, name, gres, s->state, t, err);
 }
 

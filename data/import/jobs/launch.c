@@ -99,10 +99,9 @@ static enum status find_launches(struct launches *to, struct settings *s,
                                      "the launch's",
                                      c->line);
         bool list = !strncmp(c->words[0], "--", 2),
-             named = at->program &&
-                     (!strcmp(at->program, "megatron") || // ms-swift's
-                      strstr(at->program, "openrlhf.") ||
-                      (configs && strstr(at->program, "main_training"))); // fms-fsdp's
+             named = at->program && (!strcmp(at->program, "megatron") || // ms-swift's
+                                     strstr(at->program, "openrlhf.") ||
+                                     (configs && strstr(at->program, LAUNCH_OF_FMS)));
         if (configs && c->config) at->launch = c;
         if (goes_on ||
             (!list && !named && !(configs && c->config) && read_count(at, rows) < READ_LEAST))

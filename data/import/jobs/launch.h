@@ -6,6 +6,8 @@
 #include "data/import/jobs/settings.h"
 #include "data/import/script/script.h"
 
+#define LAUNCH_OF_FMS "main_training" // in the names of fms-fsdp's programs
+
 // What the command line says of the file.
 struct launch_asked {
     const struct setting_rows *rows;

@@ -28,11 +28,11 @@ void log_besides(struct log *l, const char *line)
     l->has_pairs |= has_one_of(line, words);
     for (const char *s = line; l->lines <= NEAR_TITLE && (s = strstr(s, "DPO")); s += 3)
         l->has_pairs |= at_border(line, s) && !isalpha((unsigned char)s[3]);
-    // OpenRLHF's without Ray (15d31511, openrlhf/cli/train_ppo.py): all four models are on each
-    // GPU.
-    const char *ppo = strstr(line, "openrlhf.cli.train_ppo");
-    l->has_critic |= ppo && ppo[22] != '_';
-    l->has_init |= strstr(line, "zero3_init_flag: true") || strstr(line, "zero.Init") ||
-                   strstr(line, "zero.init");
+    // OpenRLHF's without Ray (15d31511, cli/train_ppo.py): all four models are on each GPU.
+    static const char without_ray[] = "openrlhf.cli.train_ppo";
+    const char *ppo = strstr(line, without_ray);
+    l->has_critic |= ppo && ppo[sizeof without_ray - 1] != '_';
+    static const char *const shared[] = {"zero3_init_flag: true", "zero.Init", "zero.init", NULL};
+    l->has_init |= has_one_of(line, shared);
     read_engine(l, line);
 }

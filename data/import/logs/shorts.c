@@ -23,6 +23,18 @@ static const struct {
               {"stage", TOLD_ZERO, false},      {"nodes", TOLD_NODES, true},
               {"gpus", TOLD_NUM_GPUS, true},    {"gpu", TOLD_NUM_GPUS, true}};
 
+static const char *const precisions[] = {"bf16", "fp16", "fp8"};
+
+// The row of so many letters, in any case; the number of rows: none.
+static size_t row_of(const char *word, size_t letters)
+{
+    size_t row = 0;
+    while (row < ARRAY_LENGTH(shorts) && (strlen(shorts[row].word) != letters ||
+                                          strncasecmp(word, shorts[row].word, letters) != 0))
+        row++;
+    return row;
+}
+
 struct short_words {
     struct {
         int row;
@@ -30,6 +42,12 @@ struct short_words {
     } items[SHORT_MOST];
     int count;
 };
+
+static void put_short(struct short_words *w, size_t row, int64_t value)
+{
+    w->items[w->count].row = (int)row;
+    w->items[w->count++].value = value;
+}
 
 // "MBS 2": a short in capitals with its number behind a blank; NULL: it is none.
 static const char *number_apart(const char *word, size_t letters)
@@ -74,12 +92,10 @@ static const char *read_short(struct short_words *w, const char *line, const cha
         return end > s ? end : s + 1;
     int64_t value = 0;
     for (size_t i = 0; i < length; i++) value = 10 * value + (number[i] - '0');
-    for (size_t i = 0; i < ARRAY_LENGTH(shorts); i++)
-        if (strlen(shorts[i].word) == letters && !strncasecmp(word, shorts[i].word, letters) &&
-            (!first || shorts[i].behind) && !is_version(word, number, value)) {
-            w->items[w->count].row = (int)i;
-            w->items[w->count++].value = value;
-        }
+    size_t row = row_of(word, letters);
+    if (row < ARRAY_LENGTH(shorts) && (!first || shorts[row].behind) &&
+        !is_version(word, number, value))
+        put_short(w, row, value);
     return end;
 }
 
@@ -91,11 +107,12 @@ static void read_name_precision(struct log *l, const char *line)
         tell(l, TOLD_PRECISION, BY_WORDS, "a run's name", "fp8", 3);
         tell(l, TOLD_FP8_RECIPE, BY_WORDS, "a run's name", "mxfp8", 5);
     }
-    static const char *const names[] = {"bf16", "fp16", "fp8"};
-    for (size_t i = 0; i < ARRAY_LENGTH(names); i++)
-        for (const char *at = line; (at = find_in_any_case(at, names[i])); at++)
-            if (at_border(line, at) && !isalnum((unsigned char)at[strlen(names[i])]))
-                tell(l, TOLD_PRECISION, BY_WORDS, "a run's name", names[i], strlen(names[i]));
+    for (size_t i = 0; i < ARRAY_LENGTH(precisions); i++)
+        for (const char *at = line; (at = find_in_any_case(at, precisions[i])); at++) {
+            size_t length = strlen(precisions[i]);
+            if (at_border(line, at) && !isalnum((unsigned char)at[length]))
+                tell(l, TOLD_PRECISION, BY_WORDS, "a run's name", precisions[i], length);
+        }
 }
 
 // A shell's "TP=8", alone in its line.
@@ -123,25 +140,21 @@ static const char *read_joined(struct short_words *w, const char *s)
 {
     struct short_words found = *w;
     for (int count = 0;; count++) {
-        size_t letters = 0, row = 0;
+        size_t letters = 0;
         double value;
         while (isupper((unsigned char)s[letters])) letters++;
-        for (; row < ARRAY_LENGTH(shorts); row++)
-            if (strlen(shorts[row].word) == letters && !strncasecmp(s, shorts[row].word, letters))
-                break;
+        size_t row = row_of(s, letters);
         bool is_one = letters && row < ARRAY_LENGTH(shorts) && found.count < SHORT_MOST &&
                       isdigit((unsigned char)s[letters]) && number_at(s + letters, &value, &s);
         if (!is_one && (count < 2 || isalnum((unsigned char)*s))) return NULL;
         if (!is_one) return *w = found, s;
-        found.items[found.count].row = (int)row;
-        found.items[found.count++].value = (int64_t)value;
+        put_short(&found, row, (int64_t)value);
     }
 }
 
 // "- FSDP8, EP1, PP1": an item of a list that holds nothing else is a setting, not prose.
 static bool is_item(const char *line, int count)
 {
-    static const char *const precisions[] = {"bf16", "fp16", "fp8"};
     int pieces = 1;
     if (!strchr("-*", *line) || line[1] != ' ') return false;
     for (const char *s = line; *s; s++) pieces += *s == ',';

@@ -171,10 +171,9 @@ void log_prose(struct log *l, const char *line)
                  {"tflops/s/gpu", MEASURED_TFLOPS, 1},
                  {"tflops/sec/gpu", MEASURED_TFLOPS, 1},
                  {"tflops/gpu", MEASURED_TFLOPS, 1}};
-    static const char *const times[] = {"ime:", "ime ~", "ime is ", "ime of ", " took", " takes"};
-    bool time = strstr(line, "ime") || strstr(line, " took") || strstr(line, " takes");
-    for (size_t i = 0; i < ARRAY_LENGTH(times) && time; i++)
-        if (strstr(line, times[i])) read_time_words(l, line), time = false;
+    static const char *const times[] = {"ime:",  "ime ~",  "ime is ", "ime of ",
+                                        " took", " takes", NULL};
+    if (has_one_of(line, times)) read_time_words(l, line);
     bool steps = strstr(line, "s/it") && !strpbrk(line, "|[");
     bool per = strstr(line, "s per "), seconds = per && strstr(line, "seconds per"),
          each = seconds || (per && (strstr(line, "s per iteration") || strstr(line, "s per step")));
@@ -232,7 +231,6 @@ static void read_script(struct log *l, const char *line)
 void log_trainer(struct log *l, const char *line)
 {
     if (!l->script) read_script(l, line);
-
     if (!read_bar(l, line)) read_json(l, line);
     read_summary(l, line);
     read_words(l, line);

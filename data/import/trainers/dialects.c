@@ -33,7 +33,13 @@ static bool is_true(const struct settings *pairs, const char *key)
     return text && !strcasecmp(text, "true");
 }
 
-// "16 bits" of weights and states beside each other, where nothing is kept in fp32.
+// The list with one more name.
+static const char *listed(struct settings *s, const char *list, const char *name)
+{
+    return arena_print(s->arena, "%s%s%s", list, *list ? ", " : "", name);
+}
+
+// Programs that keep weights and states in 16 bits alone, which no job does.
 static void say_narrow(struct settings *s, const char *key, const char *text)
 {
     said_assume(&s->said, "%s %.20s: weights and Adam's states are in fp32 beside it", key, text);
@@ -90,12 +96,11 @@ static const char *torchtune_products(struct settings *s, const struct settings 
     for (int i = 0; i < count; i++) {
         const char *name = text_of(pairs, arena_print(s->arena, "model.lora_attn_modules[%d]", i));
         if (name && !strcmp(name, "output_proj")) name = "o_proj";
-        if (name) text = arena_print(s->arena, "%s%s%s", text, *text ? ", " : "", name);
+        if (name) text = listed(s, text, name);
     }
     if (is_true(pairs, "model.apply_lora_to_mlp"))
-        text = arena_print(s->arena, "%s%sgate_proj, up_proj, down_proj", text, *text ? ", " : "");
-    if (is_true(pairs, "model.apply_lora_to_output"))
-        text = arena_print(s->arena, "%s%slm_head", text, *text ? ", " : "");
+        text = listed(s, text, "gate_proj, up_proj, down_proj");
+    if (is_true(pairs, "model.apply_lora_to_output")) text = listed(s, text, "lm_head");
     return text;
 }
 
@@ -104,8 +109,7 @@ static enum status take_torchtune(struct settings *s, const struct settings *pai
 {
     static const char *const others[] = {"DPO", "RSO", "SimPO", "PPO", "GRPO", "KL", "KD", NULL};
     static const char sections[] = "teacher_model kd_loss policy_model reward_and_value_model "
-                                   "grpo_samples ppo_epochs reward_functions vllm_url kd_ratio",
-                      other_heads[] = "classifier";
+                                   "grpo_samples ppo_epochs reward_functions vllm_url kd_ratio";
     const char *model = text_of(pairs, "model._component_"), *dtype = text_of(pairs, "dtype"),
                *loss = text_of(pairs, "loss._component_"),
                *shards = text_of(pairs, "data_parallel_shard_dim");
@@ -120,7 +124,7 @@ static enum status take_torchtune(struct settings *s, const struct settings *pai
         return fail(err, BAD_INPUT, "%s: expected model with its _component_, found none",
                     pairs->document.path);
     if (strrchr(model, '.')) model = strrchr(model, '.') + 1;
-    if (strstr(model, other_heads))
+    if (strstr(model, "classifier"))
         return settings_refuse(pairs, "model._component_", err, "%.80s: " SETTING_OF_OTHERS, model);
     bool quantized = !strncmp(model, "qlora_", 6), lora = quantized || !strncmp(model, "lora_", 5);
     TRY(launch_set(s, "model", model + (quantized ? 6 : lora ? 5 : 0), err));
@@ -181,8 +185,7 @@ static enum status take_litgpt(struct settings *s, const struct settings *pairs,
          trains = setting_of(pairs, "model_name") || setting_of(pairs, "initial_checkpoint_dir"),
          one = devices && atoi(devices) == 1 && (!nodes || atoi(nodes) == 1);
     for (size_t i = 0; lora && i < ARRAY_LENGTH(products); i++)
-        if (is_true(pairs, products[i].key))
-            text = arena_print(s->arena, "%s%s%s", text, *text ? ", " : "", products[i].flag);
+        if (is_true(pairs, products[i].key)) text = listed(s, text, products[i].flag);
     TRY(launch_set(s, "adapter", lora ? "lora" : "none", err));
     if (lora) TRY(launch_set(s, "lora-target-modules", text, err));
     if (bits)
@@ -236,8 +239,7 @@ static const char foundry_left[] =
     "callbacks.* loggers.* fsdp_config.* model.* peft_config.* precision save_folder save_interval "
     "save_num_checkpoints_to_keep save_overwrite save_weights_only save_filename load_path "
     "load_weights_only load_strict_model_weights autoresume dist_timeout python_log_level "
-    "icl_tasks "
-    "icl_seq_len icl_max_seq_len icl_tasks.* eval_gauntlet.* data_local data_remote "
+    "icl_tasks icl_seq_len icl_max_seq_len icl_tasks.* eval_gauntlet.* data_local data_remote "
     "fsdp.* ddp.* distributed_strategy dry_run softmax_auxiliary_loss auxiliary_loss_multiplier "
     "fused_loss save_interval_ephemeral save_num_unsharded_checkpoints_to_keep wandb.* data.* "
     "save_interval_unsharded sharded_checkpointer max_grad_norm max_grad_norm_ratio evaluators.* "
@@ -264,7 +266,7 @@ static enum status take_foundry(struct settings *s, const struct settings *pairs
     for (size_t k = 0; k < ARRAY_LENGTH(lists); k++)
         for (int i = 0; i < setting_list_length(pairs, lists[k]); i++) {
             const char *name = text_of(pairs, arena_print(s->arena, "%s[%d]", lists[k], i));
-            if (name) text = arena_print(s->arena, "%s%s%s", text, *text ? ", " : "", name);
+            if (name) text = listed(s, text, name);
         }
     bool lora = setting_of(s, "lora-rank") != NULL;
     TRY(launch_set(s, "adapter", lora ? "lora" : "none", err));
@@ -323,11 +325,9 @@ enum status dialect_take_fms(struct settings *s, struct error *err)
                    *part = (struct setting *)setting_of(s, "selective-checkpointing"),
                    *mixed = (struct setting *)setting_of(s, "mixed-precision");
     const struct setting *again = setting_of(s, "fsdp-activation-checkpointing");
-    for (size_t i = 0; i < ARRAY_LENGTH(words); i++)
-        if (!strcmp(shards->text, words[i].key)) {
-            shards->text = words[i].flag;
-            break;
-        }
+    size_t i = 0;
+    while (i < ARRAY_LENGTH(words) && strcmp(shards->text, words[i].key) != 0) i++;
+    if (i < ARRAY_LENGTH(words)) shards->text = words[i].flag;
     bool recomputes = again && strcasecmp(again->text, "false") != 0;
     if (part && (!recomputes || !strcmp(part->text, "1"))) part->text = "false";
     if (mixed) mixed->text = strcasecmp(mixed->text, "false") ? "bf16" : "no";

@@ -369,7 +369,7 @@ static enum status read_files(struct settings *s, const struct asked *asked, str
     if (!path_ends_with(path, ".json") && !path_is_yaml(path)) {
         TRY(launch_read(s, path, &of, asked->import.arena, err));
         if (s->launch) TRY(take_config(s, asked, err));
-        if (s->program && strstr(s->program, "main_training")) return dialect_take_fms(s, err);
+        if (s->program && strstr(s->program, LAUNCH_OF_FMS)) return dialect_take_fms(s, err);
         // A flag alone: the stage is that of a file beside it, else another one's, 0 unless stated.
         struct setting *deepspeed = (struct setting *)setting_of(s, "deepspeed");
         const struct setting *file = setting_of(s, "deepspeed-config");

@@ -115,7 +115,7 @@ enum status check_problem_times(const struct check_problem *p)
 enum status check_run_prices(const struct check_problem *p, const struct check_run *r, int i)
 {
     for (int g = 0; g < p->group_count; g++) {
-        bool missing = r->weight[g]<0, split = r->weight[g]> 0 && !p->splits_backward;
+        bool missing = r->weight[g] < 0, split = r->weight[g] && !missing && !p->splits_backward;
         for (int k = g; k < p->slices * p->group_count; k += p->group_count)
             missing = missing || r->forward[k] < 0 || r->backward[k] < 0 || lacks_again(r, k);
         for (int o = 0; o < p->gradient_count; o++)
