@@ -182,6 +182,8 @@ printf 'base_model: m\nbatch_size: 4\nmax_length: 64\n' >"$work/conf/other.yaml"
 no trainer conf/other.yaml 'expected per_device_train_batch_size, found none' --gpus 2
 printf 'optimizer:\n  lr: 1\nmodel:\n  width: 4\n' >"$work/conf/other.yaml"
 no trainer conf/other.yaml 'no setting that import trainer reads'
+printf '%s\n' '[1,0]<stdout>: gpus' 'model_name_or_path: x' >"$work/conf/printed.yaml" # no name
+no trainer conf/printed.yaml 'expected per_device_train_batch_size, found none'
 printf '[model]\nname = "llama3"\nflavor = "8B"\nconverters = "float8"\n' >"$work/old.toml"
 job torchtitan old.toml "j['precision']=='fp8'" --gpus 8
 printf '%s\n' 'language_model:' '  num_layers: 4' '  hidden_size: 64' '  num_attention_heads: 4' \

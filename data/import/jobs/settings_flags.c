@@ -43,7 +43,7 @@ enum status launch_set(struct settings *s, const char *key, const char *text, st
 static const struct setting_row *row_of(const struct setting_rows *rows, const char *key)
 {
     size_t length = strlen(key);
-    for (int i = 0; i < rows->count; i++)
+    for (int i = 0; i < rows->count && length; i++)
         for (const char *at = rows->rows[i].key; (at = strstr(at, key)); at += length)
             if ((at == rows->rows[i].key || at[-1] == ' ') && (!at[length] || at[length] == ' '))
                 return &rows->rows[i];

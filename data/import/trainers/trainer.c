@@ -235,7 +235,7 @@ static enum status take_section_names(struct settings *s, const struct settings 
                                "quant-config dist-config deepspeed";
     for (int i = 0; i < pairs->count; i++) {
         const char *key = pairs->items[i].key, *end = strpbrk(key, ".[");
-        char *name = end ? arena_print(s->arena, "%.*s", (int)(end - key), key) : NULL;
+        char *name = end && end > key ? arena_print(s->arena, "%.*s", (int)(end - key), key) : NULL;
         for (char *at = name; at && *at; at++)
             if (*at == '_') *at = '-';
         if (name && pairs->items[i].text && !name_is_listed(read, name, strlen(name)) &&
