@@ -1,15 +1,22 @@
 // What no column of a row says of a log's run: adapters on frozen layers, the optimizer on the
 // host.
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "data/inputs/model/size.h"
 #include "solve/explain/internal.h"
 
+// Whether the vocabulary is as the program pads it.
+static bool is_padded(const struct explained *x)
+{
+    return told(&x->log, TOLD_PADDED) && x->asked.vocab == told_count(&x->log, TOLD_PADDED);
+}
+
 bool explain_adjusts(const struct explained *x)
 {
     return x->model || told_count(&x->log, TOLD_ADAPTERS) > 0 ||
-           told_count(&x->log, TOLD_OFFLOAD) > 0;
+           told_count(&x->log, TOLD_OFFLOAD) > 0 || is_padded(x);
 }
 
 // NVIDIA's configurations of MLPerf's LoRA keep the frozen blocks' values as FP8 products read
@@ -102,13 +109,15 @@ static void adapt(const struct explained *x, struct layer_run *run, const struct
     run->adapter_rank = rank > 1 ? rank : 8;
 }
 
-void explain_adjust(const struct explained *x, struct problem *problem)
+void explain_adjust(const struct explained *x, struct problem *problem, struct placement *placement)
 {
     double values = block_values(&problem->model);
     int64_t rank = told_count(&x->log, TOLD_ADAPTERS),
             stated = told_count(&x->log, TOLD_WEIGHT_BITS);
     if (explain_has_model(x, &problem->model)) {
+        int more = x->model->layer_count - problem->model.layer_count; // for further tokens
         problem->model = *x->model;
+        placement->layer_count[placement->stage_count - 1] += more;
         if (rank > 0)
             problem->model.runs = TAKE_COPY(x->arena, x->model->runs, x->model->run_count);
     }
@@ -121,7 +130,20 @@ void explain_adjust(const struct explained *x, struct problem *problem)
         run->weight_bits = bits;
         adapt(x, run, run_shape(&problem->model, run));
     }
+    if (is_padded(x)) problem->model.shape.vocabulary_multiple = 0;
     if (told_count(&x->log, TOLD_OFFLOAD) > 0) problem->job.layout.offload_optimizer = true;
+}
+
+static void assume_share(struct explained *x)
+{
+    const struct log *l = &x->log;
+    double share = told(l, TOLD_OFFLOAD_SHARE) ? strtod(l->told[TOLD_OFFLOAD_SHARE].text, NULL) : 1;
+    if (told_count(l, TOLD_OFFLOAD) > 0 && share < 1)
+        explain_assume(x, "offload_share", "1",
+                       arena_print(x->arena,
+                                   "all of the optimizer's state is taken as on the host, of which "
+                                   "the log has %.4g there",
+                                   share));
 }
 
 void explain_assume_adapters(struct explained *x)
@@ -129,6 +151,7 @@ void explain_assume_adapters(struct explained *x)
     const char *why, *words = modules_of(x, &why);
     bool set[ADAPTER_MODULE_COUNT] = {false}, all = !strncasecmp(words, "all", 3);
     int64_t rank = told_count(&x->log, TOLD_ADAPTERS);
+    assume_share(x);
     if (rank <= 0) return;
     if (rank == 1) explain_assume(x, "adapter_rank", "8", "the adapters' rank is not in the text");
     if (why) explain_assume(x, "adapter_modules", words, why);

@@ -327,7 +327,7 @@ static void predict(struct explained *x, const struct run_row *row, bool ranges,
     }
     struct prediction adjusted;
     predictor_problem(x->predictor, &problem, &placement, x->arena);
-    explain_adjust(x, &problem);
+    explain_adjust(x, &problem, &placement);
     problem.costs = *predictor_costs(x->predictor);
     predict_problem(x->predictor, &problem, &placement, &adjusted);
     if (*adjusted.reason) return;

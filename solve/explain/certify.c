@@ -66,7 +66,10 @@ static void count_flop(struct certificate *c, const struct model *m, int64_t seq
     if (recomputes)
         add_count(c, "formula of arXiv 2104.04473 with recomputation",
                   96 * layers * h * h * (1 + own + head / 16));
-    add_count(c, "6 x parameters", 6 * (double)model_size_of(m).active);
+    // arXiv 2204.02311, appendix B, with the embedding among the parameters.
+    double active = 6 * (double)model_size_of(m).active;
+    add_count(c, "6 x parameters", active);
+    add_count(c, "6 x parameters and attention", active + 3 * attention / tokens);
     // torchtitan counts attention as if its heads were the model's width over their number.
     if (s->kv_rank || s->head_width * s->heads != s->hidden)
         add_count(c, "attention of the model's width",

@@ -35,6 +35,8 @@ void explain_read_model(struct explained *x, const struct run_row *of_log)
 
 bool explain_has_model(const struct explained *x, const struct model *of_row)
 {
-    return x->model && x->model->layer_count == of_row->layer_count &&
+    return x->model &&
+           x->model->layer_count - model_mtp_depth(x->model) ==
+               of_row->layer_count - model_mtp_depth(of_row) &&
            x->model->shape.hidden == of_row->shape.hidden;
 }

@@ -6,7 +6,8 @@
 void explain_assume(struct explained *x, const char *column, const char *value, const char *why);
 // adapters.c: whether the log says what no column does; puts it into the row's problem.
 bool explain_adjusts(const struct explained *x);
-void explain_adjust(const struct explained *x, struct problem *problem);
+void explain_adjust(const struct explained *x, struct problem *problem,
+                    struct placement *placement);
 void explain_assume_adapters(struct explained *x);
 // held.c, of a run that ran out of memory: pairs as batches; what its trainer holds besides;
 // whether the request that failed is a copy of a rank's weights.

@@ -57,18 +57,34 @@ static void put_run(struct text *out, const struct explained *x)
     put_wrapped(out, "run", text);
 }
 
+static bool is_absent(const struct told_value *v)
+{
+    return v->by == BY_OTHERS && !strcmp(v->key, OF_ABSENCE) && !strcmp(v->text, "0");
+}
+
+// How tokens travel between ranks of experts, where there is one.
+static bool is_idle(const struct explained *x, enum told what)
+{
+    return what == TOLD_DISPATCHER && !*x->own.reason && x->problem.job.layout.expert <= 1;
+}
+
 static void put_stated(struct text *out, const struct explained *x)
 {
     const struct log *l = &x->log;
-    const char *text = "";
+    const char *text = "", *off = "";
     for (int i = 0; i < TOLD_COUNT; i++) {
         const struct told_value *v = &l->told[i];
-        if (!told_is_shown(l, (enum told)i)) continue;
+        if (!told_is_shown(l, (enum told)i) || is_idle(x, (enum told)i)) continue;
+        if (is_absent(v)) {
+            off = arena_print(x->arena, "%s%s %s", off, *off ? "," : "", told_names[i]);
+            continue;
+        }
         text = v->by == BY_OTHERS ? arena_print(x->arena, "%s%s%s %s (from %s)", text,
                                                 *text ? ", " : "", told_names[i], v->text, v->key)
                                   : arena_print(x->arena, "%s%s%s %s (line %d)", text,
                                                 *text ? ", " : "", told_names[i], v->text, v->line);
     }
+    if (*off) text = arena_print(x->arena, "%s; off, as no argument has it:%s", text, off);
     if (*text) put_wrapped(out, "stated", text);
     if (x->settings.set) put_wrapped(out, "set", x->settings.set);
 }

@@ -250,7 +250,7 @@ static void conclude_recompute(struct log *l)
 static void conclude_attention(struct log *l)
 {
     bool engine = has(l, TOLD_IMPLEMENTATION, "transformer_engine"),
-         old = l->dumped && !told(l, TOLD_IMPLEMENTATION);
+         old = l->dumped_whole && !told(l, TOLD_IMPLEMENTATION);
     if (told(l, TOLD_FLASH)) return;
     if (has(l, TOLD_BACKEND, "unfused") || has(l, TOLD_BACKEND, "eager") ||
         has(l, TOLD_BACKEND, "local"))
@@ -282,7 +282,7 @@ static void conclude_absent(struct log *l)
                   {TOLD_RECOMPUTE, "none"}};
     for (size_t i = 0; i < ARRAY_LENGTH(absent); i++)
         if (!told(l, absent[i].what))
-            tell(l, absent[i].what, BY_OTHERS, "no such argument", absent[i].value,
+            tell(l, absent[i].what, BY_OTHERS, OF_ABSENCE, absent[i].value,
                  strlen(absent[i].value));
     if (!told(l, TOLD_POSITIONS) && told(l, TOLD_MOST_POSITIONS))
         put(l, TOLD_POSITIONS, TOLD_MOST_POSITIONS, l->told[TOLD_MOST_POSITIONS].text);
@@ -328,6 +328,9 @@ static void conclude_rest(struct log *l)
         if (is(l, TOLD_GROUPED, "0")) l->told[TOLD_KV_HEADS].by = BY_NONE;
         conclude_absent(l);
     }
+    if (told(l, TOLD_PADDED)) put(l, TOLD_VOCAB, TOLD_PADDED, l->told[TOLD_PADDED].text);
+    if (told(l, TOLD_OFFLOAD_SHARE) && !(strtod(l->told[TOLD_OFFLOAD_SHARE].text, NULL) > 0))
+        l->told[TOLD_OFFLOAD].by = BY_NONE;
     if (told(l, TOLD_ADAM))
         put(l, TOLD_ADAM, TOLD_ADAM, find_in_any_case(l->told[TOLD_ADAM].text, "adam") ? "1" : "0");
     if (is(l, TOLD_SP, "1") && or_one(l, TOLD_TP) == 1) put(l, TOLD_SP, TOLD_SP, "0");
@@ -450,32 +453,6 @@ static void conclude_measured(struct log *l)
         for (int i = 0; i < s->count; i++) s->points[i].step = 1;
 }
 
-// Which products have an adapter, by their known names alone: any other word may be a person's or a
-// host's, and is shown as a question mark. A pattern's are those that it names.
-static void conclude_adapters(struct log *l)
-{
-    static const char *const names[] = {
-        [ADAPTER_QUERY] = "q_proj",      [ADAPTER_KEY] = "k_proj",
-        [ADAPTER_VALUE] = "v_proj",      [ADAPTER_OUTPUT] = "o_proj",
-        [ADAPTER_GATE] = "gate_proj",    [ADAPTER_UP] = "up_proj",
-        [ADAPTER_DOWN] = "down_proj",    [ADAPTER_QKV] = "linear_qkv",
-        [ADAPTER_GATE_UP] = "linear_fc1"};
-    static const struct shape gated = {.gated_ffn = true};
-    struct told_value *v = &l->told[TOLD_ADAPTED];
-    const char *words = arena_copy_text(l->arena, v->text), *nearest, *found = "";
-    bool set[ADAPTER_MODULE_COUNT] = {false}, all = !strncasecmp(words, "all", 3);
-    if (!told(l, TOLD_ADAPTED) || all || !strcasecmp(words, "attention")) {
-        if (all) snprintf(v->text, sizeof v->text, "all");
-        return;
-    }
-    adapters_by_words(words, &gated, set);
-    for (int m = 0; m < ADAPTER_MODULE_COUNT; m++)
-        if (set[m]) found = arena_print(l->arena, "%s%s%s", found, *found ? "," : "", names[m]);
-    if (!strpbrk(words, "^$*(\\|") && adapters_unknown_word(words, &nearest, l->arena))
-        found = arena_print(l->arena, "%s%s?", found, *found ? "," : "");
-    snprintf(v->text, sizeof v->text, "%s", found);
-}
-
 void log_conclude(struct log *l)
 {
     undo_namesakes(l);
@@ -492,7 +469,7 @@ void log_conclude(struct log *l)
     conclude_recompute(l);
     conclude_attention(l);
     conclude_rest(l);
-    conclude_adapters(l);
+    log_conclude_adapters(l);
     split_by_ends(l);
     split_by_ends_counted(l);
     split_by_layout(l);

@@ -46,7 +46,9 @@ struct log_reader {
     bool over;                 // the file's end was reached
     int64_t bytes, nuls;       // NULs: weighted
     bool after_return, counts; // of the last line's end
-    bool in_dump, cut_dump;    // cut: a part of it was left out
+    bool in_dump, began_dump;  // began: whatever stands between its lines
+    bool cut_dump;             // a part of it was left out
+    int argument_count;        // of the dump
     struct text arguments;     // of the dump
     int tower;                 // open braces of a part of a model that is no language model
     double bar_total;          // steps of the training's bar; 0: not known
@@ -150,6 +152,7 @@ bool names_gpu(const char *text);  // begins with the name of one
 bool names_card(const char *text); // the same, or "3090": with digits first
 // What follows from other values.
 void log_conclude(struct log *l);
+void log_conclude_adapters(struct log *l); // adapted.c: TOLD_ADAPTED
 
 static inline bool at_border(const char *line, const char *s)
 {

@@ -127,7 +127,7 @@ const struct meaning log_meanings[] = {
     {MEANS_OF(grouped), TOLD_GROUPED, AS_KIND, NULL},
     {MEANS_OF(shape.head_width), TOLD_HEAD_WIDTH, AS_KIND, NULL},
     {MEANS_OF(shape.vocabulary), TOLD_VOCAB, AS_KIND, NULL},
-    {MEANS_OF(padded_vocabulary), TOLD_VOCAB, AS_KIND, NULL},
+    {MEANS_OF(padded_vocabulary), TOLD_PADDED, AS_KIND, NULL},
     {MEANS_OF(job.sequence), TOLD_SEQ, AS_KIND, NULL},
     {MEANS_OF(data_sequence), TOLD_SEQ, AS_KIND, NULL},
     {MEANS_OF(job.layout.tensor), TOLD_TP, AS_KIND, NULL},
@@ -196,6 +196,7 @@ const struct meaning log_meanings[] = {
     {MEANS_OF(job.fixed_capacity), TOLD_FIXED_CAPACITY, AS_KIND, NULL},
     {MEANS_OF(graphs), TOLD_GRAPHS, NAMES_GRAPHS, NULL},
     {MEANS_OF(job.layout.offload_optimizer), TOLD_OFFLOAD, AS_KIND, NULL},
+    {MEANS_OF(offload_share), TOLD_OFFLOAD_SHARE, TEXT, NULL},
 #undef MEANS_OF
 };
 const int log_meaning_count = (int)ARRAY_LENGTH(log_meanings);

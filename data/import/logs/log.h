@@ -101,8 +101,10 @@ enum told {
     TOLD_GROUPED,
     TOLD_OFFLOAD,
     TOLD_OFFLOAD_WEIGHTS,
-    TOLD_ADAPTERS, // low-rank: their rank, or 1
-    TOLD_ADAPTED,  // names of the products that have one
+    TOLD_OFFLOAD_SHARE, // of the optimizer's state, where it is on the host
+    TOLD_PADDED,        // vocabulary
+    TOLD_ADAPTERS,      // low-rank: their rank, or 1
+    TOLD_ADAPTED,       // names of the products that have one
     TOLD_ADAPTER_DROPOUT,
     TOLD_WEIGHT_BITS,   // of what is frozen beside them
     TOLD_NARROW_SCALES, // whether their scales are quantised, too
@@ -122,6 +124,8 @@ enum told {
     TOLD_COUNT
 };
 extern const char *const told_names[]; // [TOLD_COUNT]
+
+#define OF_ABSENCE "no such argument" // among all that the program printed
 
 // How a value is known: in words or a name of the run; in a configuration that another one
 // replaces; in a configuration or a launch line; in what the program printed about itself; from
@@ -247,7 +251,8 @@ struct log {
     const struct log_script *script; // whose own values hold unless told; NULL: not known
     const char *optimizer;           // as it is named; NULL: not stated
     bool recomputes, says_recompute; // its program does unless told; never does unless told
-    bool dumped;                     // the program printed all its arguments
+    bool dumped;                     // the program printed its arguments, of which none are cut
+    bool dumped_whole;               // as many as every version has
     const char *arguments;           // these, "name ... value", one a line
     bool mentions_failure;           // of memory, in words
     int64_t lines;

@@ -10,14 +10,21 @@ enum { ARGUMENTS_MOST = 1 << 18 };
 
 static void begin_dump(struct log *l)
 {
-    l->reader->in_dump = true;
+    l->reader->in_dump = l->reader->began_dump = true;
+    l->reader->argument_count = 0;
     text_begin(&l->reader->arguments, l->arena);
     for (int i = 0; i < MEASURED_COUNT; i++) l->series[i].count = 0, l->series[i].seen = 0;
 }
 
+// Whoever quotes some of the arguments leaves out more than these; no version has so few as WHOLE.
+enum { QUOTED_LEAST = 24, WHOLE_LEAST = 80 };
+
 static void end_dump(struct log *l)
 {
-    l->reader->in_dump = false, l->dumped = !l->reader->cut_dump;
+    const struct log_reader *r = l->reader;
+    l->dumped = r->began_dump && !r->cut_dump && r->argument_count >= QUOTED_LEAST;
+    l->dumped_whole = l->dumped && r->argument_count >= WHOLE_LEAST;
+    l->reader->in_dump = l->reader->began_dump = false;
     l->arguments = l->reader->arguments.text;
 }
 
@@ -38,6 +45,7 @@ static bool read_argument(struct log *l, const char *line)
     enum told_by by = BY_PROGRAM;
     if (!strncmp(key, "batch_size ", 11)) key = "micro_batch_size", length = 16; // of 2020
     log_setting(l, by, key, length, value, value_length);
+    l->reader->argument_count++;
     if (l->reader->in_dump && l->reader->arguments.length < ARGUMENTS_MOST)
         text_put(&l->reader->arguments, "  %.*s ... %.*s\n", (int)length, key, (int)value_length,
                  value);
@@ -193,7 +201,7 @@ void log_megatron(struct log *l, const char *line)
     else if (strstr(line, "padded vocab (size:")) {
         if (number_after(line, "padded vocab (size:", &from, &after) &&
             number_after(after, "new size:", &to, NULL))
-            tell_count(l, TOLD_VOCAB, BY_PROGRAM, "padded vocab", (int64_t)to);
+            tell_count(l, TOLD_PADDED, BY_PROGRAM, "padded vocab", (int64_t)to);
     } else if (read_argument(l, line)) return;
     else if (l->reader->in_dump && *line && line[0] != ' ') l->reader->in_dump = false;
 }

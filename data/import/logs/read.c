@@ -74,7 +74,8 @@ static bool says_something(struct log *l)
     if (l->failure.out_of_memory && !told(l, TOLD_GPU) && !l->memory.card_bytes)
         l->memory.card_bytes = (int64_t)l->reader->card_gb << 30;
     bool summary = l->seen[LOG_TRANSFORMERS] > 3 && told(l, TOLD_MICRO_BATCH); // the trainer's
-    return summary || l->failure.out_of_memory || l->average_s > 0 || l->block_s > 0 || l->dumped;
+    return summary || l->failure.out_of_memory || l->average_s > 0 || l->block_s > 0 ||
+           l->arguments;
 }
 
 // Of tables with several runs: which were none asked for, or not there, or has no rate to count.
