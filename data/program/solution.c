@@ -203,10 +203,7 @@ static enum status read_glpk_raw(struct reader *r)
 
 static bool is_mark(const char *word)
 {
-    static const char *const marks[] = {"*", "B", "NL", "NU", "NF", "NS"};
-    for (size_t i = 0; i < ARRAY_LENGTH(marks); i++)
-        if (!strcmp(word, marks[i])) return true;
-    return false;
+    return name_is_listed("* B NL NU NF NS", word, strlen(word));
 }
 
 static enum status read_glpk_row(struct reader *r)

@@ -188,16 +188,12 @@ static enum status find_text(struct hf_model *x, struct json *text, struct error
 // An encoder alone has half of its class; other tasks have a head of their own.
 static enum status weigh_task(const struct hf_model *x, const char *architecture, struct error *err)
 {
-    static const char *const tasks[] = {"CausalLM", "ConditionalGeneration", "MaskedLM",
-                                        "PreTraining", "Seq2SeqLM"};
+    static const char tasks[] = "CausalLM ConditionalGeneration MaskedLM PreTraining Seq2SeqLM";
     const char *task = architecture ? strstr(architecture, "For") : NULL;
     if (architecture && strstr(architecture, "EncoderModel"))
         return json_refuse(x->root, err, "architectures: %s: the encoder of a %s alone is not read",
                            architecture, x->class->name);
-    if (!task) return OK;
-    for (size_t i = 0; i < ARRAY_LENGTH(tasks); i++)
-        if (!strncmp(task + 3, tasks[i], strlen(tasks[i])) && !task[3 + strlen(tasks[i])])
-            return OK;
+    if (!task || name_is_listed(tasks, task + 3, strlen(task + 3))) return OK;
     said_assume(x->asked->said,
                 "architectures: %s is planned with the head of a language model, on its vocabulary",
                 architecture);

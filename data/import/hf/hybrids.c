@@ -2,16 +2,14 @@
 // those of attention, or beside it.
 #include <string.h>
 
+#include "data/base/names.h"
 #include "data/import/hf/internal.h"
 
 // ---- what layers are, one word each
 
 static bool is_linear_word(const char *word)
 {
-    static const char *const words[] = {"linear_attention", "mamba", "conv", "lightning_attention"};
-    for (size_t i = 0; i < ARRAY_LENGTH(words); i++)
-        if (!strcmp(word, words[i])) return true;
-    return false;
+    return name_is_listed("linear_attention mamba conv lightning_attention", word, strlen(word));
 }
 
 // By layer_types, or layers_block_type; *found: one of them is there.

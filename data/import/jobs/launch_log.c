@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "data/base/names.h"
 #include "data/import/jobs/launch.h"
 
 enum { NAME_MAX = 80, DOTS_LEAST = 3 };
@@ -66,18 +67,10 @@ static enum status take_line(struct settings *s, const char *name, const char *v
                              struct error *err)
 {
     // Derived, or said better by another member; Megatron prints them all.
-    static const char *const unread[] = {"num_layers_per_virtual_pipeline_stage",
-                                         "vocab_size",
-                                         "encoder_num_layers",
-                                         "encoder_seq_length",
-                                         "make_vocab_size_divisible_by",
-                                         "data_parallel_size",
-                                         "rank",
-                                         "local_rank",
-                                         "nnodes",
-                                         "nproc_per_node"};
-    for (size_t i = 0; i < ARRAY_LENGTH(unread); i++)
-        if (!strcmp(unread[i], name)) return OK;
+    static const char unread[] =
+        "num_layers_per_virtual_pipeline_stage vocab_size encoder_num_layers encoder_seq_length "
+        "make_vocab_size_divisible_by data_parallel_size rank local_rank nnodes nproc_per_node";
+    if (name_is_listed(unread, name, strlen(name))) return OK;
     for (size_t i = 0; i < ARRAY_LENGTH(renamed); i++) {
         if (strcmp(renamed[i][0], name) != 0) continue;
         const char *flag = renamed[i][1];

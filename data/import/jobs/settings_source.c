@@ -5,6 +5,7 @@
 #include "data/base/grow.h"
 #include "data/import/jobs/settings.h"
 #include "data/import/import.h"
+#include "data/import/script/script.h"
 
 enum { SETTINGS_MOST = 16384, DEPTH_MOST = 64 };
 
@@ -26,11 +27,9 @@ enum status source_open(struct settings_source *r, struct settings *s, const cha
 enum status source_no_script(const struct settings_source *r, const char *expected,
                              struct error *err)
 {
-    static const char *const ends[] = {".sh", ".sbatch", ".slurm", ".bash"};
-    bool script = !strncmp(r->at, "#!", 2) || !strncmp(r->at, "#SBATCH", 7);
-    for (size_t i = 0; i < ARRAY_LENGTH(ends); i++)
-        script |= path_ends_with(r->s->document.path, ends[i]);
-    if (!script) return OK;
+    if (strncmp(r->at, "#!", 2) != 0 && strncmp(r->at, "#SBATCH", 7) != 0 &&
+        !script_is_name(r->s->document.path))
+        return OK;
     return fail(err, BAD_INPUT,
                 "%s: expected %s, found a script: give the file that its launch names",
                 r->s->document.path, expected);

@@ -152,7 +152,7 @@ static int64_t second_factor(const char *s)
 // "8x48GB GPUs", "2 x 24G Titan RTX": cards, and the memory of one.
 static bool count_sized(struct log *l, const char *line)
 {
-    static const char *const of[] = {"gpu", "card", "machine", "titan", "vram", "nvidia"};
+    static const char *const of[] = {"gpu", "card", "machine", "titan", "vram", "nvidia", NULL};
     double count, gb;
     for (const char *s = line; *s; s++) {
         const char *begin = s, *after;
@@ -166,10 +166,7 @@ static bool count_sized(struct log *l, const char *line)
         bool sized = (*after | 32) == 'g' && gb >= 8 && gb <= 400 && count >= 1 && count <= 1024;
         after += 1 + (sized && (after[1] | 32) == 'b');
         if (!sized || *after != ' ') continue;
-        bool card = names_card(++after);
-        for (size_t i = 0; i < ARRAY_LENGTH(of); i++)
-            card |= !strncasecmp(after, of[i], strlen(of[i]));
-        if (!card) continue;
+        if (!names_card(++after) && !begins_with_one(after, of)) continue;
         tell_count(l, is_of_node(l, line, begin) ? TOLD_GPUS_PER_NODE : TOLD_NUM_GPUS, BY_WORDS,
                    "a number of GPUs, in words", (int64_t)count);
         if (!l->reader->card_gb) l->reader->card_gb = (int)gb;
@@ -280,8 +277,8 @@ static const char *with_digits(char to[COUNTED_MOST], const char *line)
         int value;
     } numbers[] = {{"two", 2},   {"three", 3}, {"four", 4},    {"five", 5},    {"six", 6},
                    {"seven", 7}, {"eight", 8}, {"twelve", 12}, {"sixteen", 16}};
-    static const char *const of[] = {"gpu",      "node", "worker",  "machine",  "server",
-                                     "instance", "card", "nvidia ", "geforce ", "rtx "};
+    static const char *const of[] = {"gpu",  "node",    "worker",   "machine", "server", "instance",
+                                     "card", "nvidia ", "geforce ", "rtx ",    NULL};
     size_t length = 0;
     bool any = false;
     for (const char *s = line; *s && length + 4 < COUNTED_MOST;) {
@@ -291,10 +288,8 @@ static const char *with_digits(char to[COUNTED_MOST], const char *line)
         for (size_t i = 0; may && i < ARRAY_LENGTH(numbers) && !end; i++) {
             size_t n = strlen(numbers[i].word);
             if (strncasecmp(s, numbers[i].word, n) != 0 || (s[n] != ' ' && s[n] != '-')) continue;
-            bool counts = names_card(s + n + 1);
-            for (size_t w = 0; w < ARRAY_LENGTH(of); w++)
-                counts |= !strncasecmp(s + n + 1, of[w], strlen(of[w]));
-            if (counts) end = s + n, value = numbers[i].value;
+            if (names_card(s + n + 1) || begins_with_one(s + n + 1, of))
+                end = s + n, value = numbers[i].value;
         }
         if (end) {
             length += (size_t)snprintf(to + length, COUNTED_MOST - length, "%d", value);

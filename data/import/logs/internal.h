@@ -3,6 +3,8 @@
 
 #include <ctype.h>
 #include <stdio.h>
+#include <string.h>
+#include <strings.h>
 
 #include "data/text/pieces.h"
 #include "data/base/names.h"
@@ -153,6 +155,13 @@ bool names_card(const char *text); // the same, or "3090": with digits first
 // What follows from other values.
 void log_conclude(struct log *l);
 void log_conclude_adapters(struct log *l); // adapted.c: TOLD_ADAPTED
+
+// Whether a text begins with one of the words, of which NULL is the last, in any case of letters.
+static inline bool begins_with_one(const char *s, const char *const *words)
+{
+    while (*words && strncasecmp(s, *words, strlen(*words)) != 0) words++;
+    return *words != NULL;
+}
 
 static inline bool at_border(const char *line, const char *s)
 {

@@ -25,10 +25,7 @@ static const char *full_name(const char *key, size_t length)
 // What a shell has from its launcher, with another value for none.
 static bool is_of_launch(const char *key, size_t length)
 {
-    static const char *const keys[] = {"NNODES", "NUM_NODES", "WORLD_SIZE", "NPROC_PER_NODE"};
-    for (size_t i = 0; i < ARRAY_LENGTH(keys); i++)
-        if (strlen(keys[i]) == length && !strncmp(key, keys[i], length)) return true;
-    return false;
+    return name_is_listed("NNODES NUM_NODES WORLD_SIZE NPROC_PER_NODE", key, length);
 }
 
 static void count_branches(struct log_reader *r, const char *line)

@@ -285,14 +285,11 @@ static bool begins_with(const struct bare *b, const char *name, size_t length, b
 // "deepseek-v2-prover7b": another model's size behind a name that has none, within one word.
 static bool is_of_another(const struct bare *b, const struct model_name *name)
 {
-    static const char *const own[] = {"lite", "chat", "base", "instruct", "moe", "it"};
     const char *s = b->text + name->length, *from = s;
     size_t last = name->length;
     if (name->name[name->length - 1] == 'b' || !isalpha((unsigned char)*s)) return false;
     while (isalpha((unsigned char)*s)) s++;
-    for (size_t i = 0; i < ARRAY_LENGTH(own); i++)
-        if (strlen(own[i]) == (size_t)(s - from) && !strncmp(from, own[i], (size_t)(s - from)))
-            return false;
+    if (name_is_listed("lite chat base instruct moe it", from, (size_t)(s - from))) return false;
     size_t digits = strspn(s, "0123456789");
     if (!digits || s[digits] != 'b') return false;
     for (size_t end = (size_t)(s - b->text) + digits; last <= end; last++)

@@ -194,9 +194,8 @@ static void tell_recompute(struct log *l, struct cell_text value)
 
 static void tell_cell(struct log *l, struct cell_text name, struct cell_text value)
 {
-    static const char *const recomputed[] = {"activationcheckpointing", "ac", "recompute",
-                                             "activationrecomputation", "recomputation"};
-    static const char *const hardware[] = {"hardware", "gpu", "gputype", "accelerator", "device"};
+    static const char recomputed[] =
+        "activationcheckpointing ac recompute activationrecomputation recomputation";
     char bare[TOLD_KEY];
     double number;
     const char *after;
@@ -206,11 +205,11 @@ static void tell_cell(struct log *l, struct cell_text name, struct cell_text val
         return;
     }
     without_signs(bare, name);
-    for (size_t i = 0; i < ARRAY_LENGTH(recomputed); i++)
-        if (!strcmp(bare, recomputed[i])) tell_recompute(l, value);
-    for (size_t i = 0; l->run && i < ARRAY_LENGTH(hardware); i++)
-        if (!strcmp(bare, hardware[i])) tell_hardware(l, value);
-    if (l->run && (!strcmp(bare, "model") || !strcmp(bare, "modelsize")))
+    size_t length = strlen(bare);
+    if (name_is_listed(recomputed, bare, length)) tell_recompute(l, value);
+    if (l->run && name_is_listed("hardware gpu gputype accelerator device", bare, length))
+        tell_hardware(l, value);
+    if (l->run && name_is_listed("model modelsize", bare, length))
         log_model_of_cell(l, value.text, value.length);
     if (!value.length || !isdigit((unsigned char)*value.text) ||
         !number_at(value.text, &number, &after) || after != value.text + value.length ||

@@ -345,19 +345,16 @@ void log_date(struct log *l, const char *line)
 
 bool log_is_of_others(const char *line)
 {
-    static const char *const theirs[] = {"readme", "paper", "table", "blog", "report"};
-    static const char *const advice[] = {"use ", "try ", "please ", "you can ", "you should "};
+    static const char *const theirs[] = {"readme", "paper", "table", "blog", "report", NULL};
+    static const char *const advice[] = {"use ",     "try ",        "please ",
+                                         "you can ", "you should ", NULL};
     static const char said[] = "comment: "; // who says it
     if (!strncmp(line, said, strlen(said))) line += strlen(said);
     static const char *const servers[] = {"swift rollout", "vllm serve", "trl vllm-serve", NULL};
     if (has_one_of(line, servers)) return true;
     const char *your = strstr(line, "your ");
     bool own = !strncmp(line, "I ", 2) || strstr(line, " I "); // beside what is theirs
-    for (size_t i = 0; your && !own && i < ARRAY_LENGTH(theirs); i++)
-        if (!strncasecmp(your + 5, theirs[i], strlen(theirs[i]))) return true;
-    for (size_t i = 0; i < ARRAY_LENGTH(advice); i++)
-        if (!strncasecmp(line, advice[i], strlen(advice[i]))) return true;
-    return false;
+    return (your && !own && begins_with_one(your + 5, theirs)) || begins_with_one(line, advice);
 }
 
 void log_words(struct log *l, const char *line)

@@ -5,13 +5,14 @@
 #include <string.h>
 #include <strings.h>
 
+#include "data/base/names.h"
 #include "data/import/nodes/lstopo.h"
 
 enum { PREFIX_MOST = 8 };
 
 static const char *const path_names[] = {"X",   "PIX",  "PXB",  "PHB", "NODE",
                                          "SYS", "PCIE", "HOPS", "OK",  "no"};
-static const char *const barred[] = {"CNS", "GNS", "TNS", "NS", "DR", "U"}; // of -p2p's legend
+static const char barred[] = "CNS GNS TNS NS DR U"; // of -p2p's legend
 
 const char *path_text(const struct topology *t, int path, char text[PATH_TEXT])
 {
@@ -28,8 +29,7 @@ static bool read_path(const char *word, int *path)
     *path = PATH_REACHED;
     if (!strcmp(word, "OK")) return true;
     *path = PATH_BARRED;
-    for (size_t i = 0; i < ARRAY_LENGTH(barred); i++)
-        if (!strcmp(word, barred[i])) return true;
+    if (name_is_listed(barred, word, strlen(word))) return true;
     if (strncmp(word, "NV", 2) || !word_is_whole(word + 2, &links) || links < 1 ||
         links > LINKS_MAX)
         return false;

@@ -2,6 +2,7 @@
 // with is noted. Questions about files and unlike texts with open parts in them have no answer.
 #include <string.h>
 
+#include "data/base/names.h"
 #include "data/import/script/internal.h"
 
 struct test {
@@ -102,10 +103,7 @@ static enum truth expression(struct test *t, const char *text, const char *patte
 
 static bool is_number_sign(const char *s)
 {
-    static const char *const signs[] = {"-eq", "-ne", "-lt", "-le", "-gt", "-ge"};
-    for (size_t i = 0; i < ARRAY_LENGTH(signs); i++)
-        if (!strcmp(s, signs[i])) return true;
-    return false;
+    return name_is_listed("-eq -ne -lt -le -gt -ge", s, strlen(s));
 }
 
 static enum truth read_two(struct test *t)
@@ -123,12 +121,9 @@ static enum truth read_two(struct test *t)
 
 static bool is_two_sign(const struct test *t)
 {
-    static const char *const signs[] = {"=", "==", "!=", "=~", "<", ">"};
     if (t->at + 2 >= t->count) return false;
     const char *sign = t->words[t->at + 1];
-    for (size_t i = 0; i < ARRAY_LENGTH(signs); i++)
-        if (!strcmp(sign, signs[i])) return true;
-    return is_number_sign(sign);
+    return name_is_listed("= == != =~ < >", sign, strlen(sign)) || is_number_sign(sign);
 }
 
 // -z, -n, -v, -f ...: the letter, 0: it is no such sign.

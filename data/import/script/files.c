@@ -164,15 +164,10 @@ static struct variable *copied(struct follow *f, bool exported)
     return copy;
 }
 
-static bool is_script(const char *word)
+bool script_is_name(const char *word)
 {
-    static const char *const ends[] = {".sh", ".slurm", ".sbatch", ".bash"};
-    size_t length = strlen(word);
-    for (int i = 0; i < 4; i++) {
-        size_t end = strlen(ends[i]);
-        if (length > end && !strcmp(word + length - end, ends[i])) return *word != '-';
-    }
-    return false;
+    return *word != '-' && (path_ends_with(word, ".sh") || path_ends_with(word, ".slurm") ||
+                            path_ends_with(word, ".sbatch") || path_ends_with(word, ".bash"));
 }
 
 // bash, sh, sbatch: which word is the script; -1: none.
@@ -181,10 +176,10 @@ static int script_word(const char **words, int count)
     static const char *const shells[] = {"bash", "sh", "sbatch", "srun", "nohup", "exec", NULL};
     const char *slash = strrchr(words[0], '/'), *name = slash ? slash + 1 : words[0];
     int shell = 0;
-    if (is_script(words[0])) return 0;
+    if (script_is_name(words[0])) return 0;
     while (shells[shell] && strcmp(shells[shell], name) != 0) shell++;
     for (int i = 1; shells[shell] && i < count; i++) {
-        if (is_script(words[i])) return i;
+        if (script_is_name(words[i])) return i;
         if (strstr(words[i], ".py") || (words[i][0] == '-' && strchr(words[i], 'c'))) return -1;
     }
     return -1;

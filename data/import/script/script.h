@@ -68,6 +68,7 @@ enum status script_follow(struct script *s, const char *path, const char *text, 
                           const struct script_given *given, int given_count, const char *arguments,
                           struct arena *arena, struct error *err);
 
+bool script_is_name(const char *word); // of a file of a shell's commands
 // The first open name in a text, NULL: none.
 const char *script_open_name(const char *text, struct arena *arena);
 // The text with its open names as ${NAME}, for messages.
