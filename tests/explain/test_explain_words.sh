@@ -106,6 +106,20 @@ said = {key: told["value"] for key, told in answer["stated"].items()}
 assert (said["gpu"], said["micro_batch"], said["model"]) == ("h200", "2", "qwen3-8b"), said
 assert answer["measured"]["tokens_per_s_per_gpu"] == 7000, answer["measured"]
 END
+# ---- numbers of tokens, of several runs, or of which a part was read state no batch
+batch() {
+    printf 'Llama-3.1-8B on 8 H100, %s. Iteration time: 2.0 s\n' "$1" > batch.md
+    shift
+    reads batch.md "$@"
+}
+batch 'global batch size of 4M tokens' global_batch=- micro_batch=-
+batch 'the batch size is 512 tokens' micro_batch=-
+batch 'batch size 4/8' micro_batch=-
+batch 'batch size of 1,024 in all' micro_batch=1024
+batch 'TP=2 PP=1 GBS=1,024' tp=2 global_batch=-
+batch 'TP=2 PP=1 GBS 1,024' tp=2 global_batch=-
+batch 'GBS=16/32, MBS=2' global_batch=- micro_batch=2
+batch 'DP=8,GBS=16,MBS=2' dp=8 global_batch=16 micro_batch=2
 # ---- a flag that is none, a letter away from one
 cat > typo.log << 'END'
 Llama-3.1-8B on 8 H100: torchrun pretrain_gpt.py --tensor-model-paralel-size 2 --seq-lenght 8192 \

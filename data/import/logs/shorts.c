@@ -49,6 +49,12 @@ static void put_short(struct short_words *w, size_t row, int64_t value)
     w->items[w->count++].value = value;
 }
 
+// Behind digits: "1,024", "16/32", "2-4", and the first of "GBS/MBS 1024/2".
+static bool goes_on(const char *end)
+{
+    return *end && strchr(",./-", *end) && isdigit((unsigned char)end[1]);
+}
+
 // "MBS 2": a short in capitals with its number behind a blank; NULL: it is none.
 static const char *number_apart(const char *word, size_t letters)
 {
@@ -57,8 +63,7 @@ static const char *number_apart(const char *word, size_t letters)
     for (size_t i = 0; i < letters; i++)
         if (!isupper((unsigned char)word[i])) return NULL;
     while (isdigit((unsigned char)*end)) end++;
-    bool part = isalnum((unsigned char)*end) || // "GBS/MBS 1024/2"
-                (strchr("./", *end) && isdigit((unsigned char)end[1]));
+    bool part = isalnum((unsigned char)*end) || goes_on(end);
     return part || !strncmp(word, "GB ", 3) ? NULL : number;
 }
 
@@ -82,7 +87,7 @@ static const char *read_short(struct short_words *w, const char *line, const cha
     if (!first && word + letters == end && *end == '=' && isdigit((unsigned char)end[1])) {
         number = end + 1, end = number;
         while (isdigit((unsigned char)*end)) end++;
-        if (isalpha((unsigned char)*end)) return end;
+        if (isalpha((unsigned char)*end) || goes_on(end)) return end;
     }
     const char *apart = !first && word + letters == end ? number_apart(word, letters) : NULL;
     if (apart) number = apart, end = apart + strspn(apart, "0123456789");
@@ -156,7 +161,7 @@ static const char *read_joined(struct short_words *w, const char *s)
 static bool is_item(const char *line, int count)
 {
     int pieces = 1;
-    if (!strchr("-*", *line) || line[1] != ' ') return false;
+    if ((*line != '-' && *line != '*') || line[1] != ' ') return false;
     for (const char *s = line; *s; s++) pieces += *s == ',';
     for (size_t i = 0; i < ARRAY_LENGTH(precisions); i++)
         pieces -= find_in_any_case(line, precisions[i]) != NULL;

@@ -183,7 +183,8 @@ static bool time_of_day(const char *line, double *seconds)
         if (s < line + 2 || sscanf(s - 2, "%2d:%2d:%2lf%n", &hours, &minutes, &whole, &read) != 3)
             continue;
         if (!isdigit((unsigned char)s[-2]) || !isdigit((unsigned char)s[-1])) continue;
-        if (strchr(",.", s[-2 + read])) sscanf(s - 1 + read, "%3d", &thousandths);
+        const char *end = s - 2 + read;
+        if (*end == ',' || *end == '.') sscanf(end + 1, "%3d", &thousandths);
         *seconds = hours * 3600 + minutes * 60 + whole + thousandths / 1000.0;
         return true;
     }

@@ -158,6 +158,17 @@ static bool is_of_key(const char *word)
     return *word == ':' || *word == '=';
 }
 
+// Behind a number: "4M", "16/32", "512 tokens" say another one, or no number of sequences.
+static bool is_no_count(const char *after)
+{
+    static const char *const others[] = {" tok", " million", " M tok", " K tok", " k tok"};
+    bool other = isalpha((unsigned char)*after) ||
+                 (*after && strchr("./-", *after) && isdigit((unsigned char)after[1]));
+    for (size_t i = 0; i < ARRAY_LENGTH(others); i++)
+        other |= !strncmp(after, others[i], strlen(others[i]));
+    return other;
+}
+
 // "batch size of 4", "Batch Size: 1", "global batch size 64": of all, where a word before says so.
 static void read_batch(struct log *l, const char *line)
 {
@@ -182,7 +193,8 @@ static void read_batch(struct log *l, const char *line)
                     after += strlen(between[i]);
                     break;
                 }
-            if (!other && number_at(after, &value, NULL) && value >= 1 && value < 1e9)
+            if (!other && number_at(after, &value, &after) && value >= 1 && value < 1e9 &&
+                !is_no_count(after))
                 tell_count(l, of_all ? TOLD_GLOBAL_BATCH : TOLD_MICRO_BATCH, BY_WORDS, "in words",
                            (int64_t)value);
         }
