@@ -456,7 +456,7 @@ static inline bool job_shares_keys(const struct job *j, int64_t kv_heads)
 {
     return job_like_megatron(j) && !layout_has_grid(&j->layout) && j->layout.tensor % kv_heads == 0;
 }
-// The trainers that may do these two.
+// What a job may have by its trainer, and by what stands next to it.
 static inline bool job_may_sum_whole(const struct job *j)
 {
     return (j->trainer == TRAINER_OTHER || j->trainer == TRAINER_DEEPSPEED) &&

@@ -175,4 +175,4 @@ enum status schedule_order(const struct schedule *s, int *order, struct arena *a
 struct priced;
 struct schedule_request schedule_request_of(const struct priced *p);
 enum status schedule_build_priced(struct schedule *s, const struct priced *p, struct arena *arena,
-                                  struct error *err);
+                                  struct error *err); // schedule_build of that request

@@ -141,9 +141,9 @@ void log_model_of_heading(struct log *l); // models.c: of the section of the run
 void log_model_of_cell(struct log *l, const char *cell, int length);
 void log_date(struct log *l, const char *line);
 void log_words(struct log *l, const char *line);
-void log_besides(struct log *l, const char *line);
-void log_shorts(struct log *l, const char *line); // shorts.c
-void log_counts(struct log *l, const char *line); // cards.c
+void log_besides(struct log *l, const char *line); // besides.c
+void log_shorts(struct log *l, const char *line);  // shorts.c
+void log_counts(struct log *l, const char *line);  // cards.c
 // chinese.c: whether the line counts cards; whether it says that memory was lacking; GB of a card.
 bool log_chinese_counts(struct log *l, const char *line);
 bool log_chinese_failure(const char *line);

@@ -339,7 +339,7 @@ static inline bool check_may_swap(const struct check_problem *p)
 }
 // In files of their own.
 enum status check_read_option_list(struct check_problem *p, const cJSON *v, bool of_gradient,
-                                   struct arena *arena);
+                                   struct arena *arena); // else boundary_options
 enum status check_read_rules(struct check_problem *p, const cJSON *array, struct arena *arena);
 bool check_has_tiers(const struct check_problem *p); // or options that use some
 enum status check_read_tier_names(struct check_problem *p, const cJSON *array, struct arena *arena);
