@@ -452,6 +452,10 @@ refuse 'line 1: expected NodeName=' sinfo 'Name=gpu File=/dev/nvidia0\n' $like
 refuse 'line 2: expected NodeName=' sinfo 'NodeName=n1 Name=gpu\nName=gpu File=/dev/nvidia0\n' $like
 refuse 'n1 has GPUs of types a100 and h100' sinfo \
     'NodeName=n1 Name=gpu Type=a100\nNodeName=n1 Name=gpu Type=h100\n' $like
+refuse 'line 1: Count: expected at most 1024 GPUs, found 8K' sinfo \
+    'NodeName=n1 Name=gpu Type=h100 Count=8K\n' $like
+refuse "expected Count or File of n1's GPUs: with AutoDetect" sinfo \
+    'AutoDetect=nvml\nNodeName=n1 Name=gpu Type=h100\n' $like
 # parts of GPUs are none
 expect "n1 h100-of-2
 h100-of-2 1 2" sinfo <<'END'

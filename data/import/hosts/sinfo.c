@@ -237,6 +237,11 @@ static enum status end_node(struct sinfo *s, const struct text_lines *t, struct 
     const char *name = s->name, *gres = s->gres;
     if (!name) return OK;
     if (!strcasecmp(name, "DEFAULT")) return s->name = NULL, s->usual_gres = gres, OK;
+    if (s->devices > 0 && s->detects && !s->counted)
+        return text_refuse(t, err,
+                           "expected Count or File of %s's GPUs: with AutoDetect the file does not "
+                           "say how many there are",
+                           name);
     if (s->devices > 0) gres = arena_print(s->arena, "gpu:%s:%d", s->type, s->devices);
     else if (strncmp(gres, "gpu", 3) && !strstr(gres, ",gpu")) TRY(gres_of(&gres, s, t, err));
     s->name = NULL;
@@ -246,7 +251,7 @@ static enum status end_node(struct sinfo *s, const struct text_lines *t, struct 
 static void begin_node(struct sinfo *s, const char *name)
 {
     s->name = name, s->gres = s->usual_gres, s->tres = s->state = s->type = "", s->total = 1;
-    s->allocates = false, s->devices = -1;
+    s->allocates = s->counted = false, s->devices = -1;
 }
 
 // gres.conf: "/dev/nvidia[0-3]", as many devices; "Count=4" says so itself.
@@ -262,13 +267,15 @@ static enum status read_device(struct sinfo *s, const char *word, const char *va
         return OK;
     } else if (!strncmp(word, "Type=", 5)) {
         s->type = value;
-    } else if (!strncmp(word, "Count=", 6) && word_is_whole(value, &count) && count <= 1024) {
-        s->devices = (int)count;
+    } else if (!strncmp(word, "Count=", 6)) {
+        if (!word_is_whole(value, &count) || count > 1024)
+            return text_refuse(t, err, "Count: expected at most 1024 GPUs, found %s", value);
+        s->devices = (int)count, s->counted = true;
     } else if (!strncmp(word, "File=", 5)) {
         char *bare = arena_copy_text(s->arena, value);
         for (char *c = bare; (c = strchr(c, '/'));) *c = '_';
         TRY(host_names_add(&files, bare, t, err));
-        s->devices = files.count;
+        s->devices = files.count, s->counted = true;
     }
     return OK;
 }
@@ -292,7 +299,8 @@ static enum status read_words(struct sinfo *s, const struct text_lines *t, struc
         } else if (!strncmp(word, "TotalNodes=", 11) && word_is_whole(value, &total) && total > 0 &&
                    total <= 65536) {
             s->total = (int)total;
-        } else if (!strncmp(word, "Gres=", 5)) s->gres = value;
+        } else if (!strncmp(word, "AutoDetect=", 11)) s->detects = strcasecmp(value, "off") != 0;
+        else if (!strncmp(word, "Gres=", 5)) s->gres = value;
         else if (!strncmp(word, "CfgTRES=", 8) || !strncmp(word, "TRES=", 5)) s->tres = value;
         else if (!strncmp(word, "CPUAlloc=", 9)) s->allocates = true;
         else if (node && !strncmp(word, "State=", 6) &&

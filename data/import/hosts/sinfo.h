@@ -21,8 +21,10 @@ struct sinfo {
     const char *name, *gres, *tres, *state, *usual_gres; // usual: of NodeName=DEFAULT
     int total;                                           // nodes of the partition
     bool allocates; // the node's record is a running node's, not a configuration's
-    // gres.conf: GPUs of the record, -1: it is another file's; the record's type
+    // gres.conf: GPUs of the record, -1: it is another file's; whether their number is stated, and
+    // AutoDetect finds it where it is not; the record's type
     int devices;
+    bool counted, detects;
     const char *type;
 };
 
