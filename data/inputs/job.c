@@ -85,6 +85,7 @@ static const struct member job_rows[] = {
     KEY_NAME(job, precision, REQUIRED, ALWAYS_WRITTEN, precision_names),
     KEY_INT(job, gradient_bytes_per_value, OPTIONAL, ALWAYS_WRITTEN, 2, 4),
     KEY_BOOL(job, adam, OPTIONAL, ALWAYS_WRITTEN),
+    KEY_INT(job, state_bytes_per_value, OPTIONAL, IF_SET, 1, STATE_BYTES_MAX),
     KEY_NAME(job, trainer, OPTIONAL, ALWAYS_WRITTEN, trainer_names),
     KEY_BOOL(job, fused_loss, OPTIONAL, ALWAYS_WRITTEN),
     KEY_BOOL(job, compiled, OPTIONAL, IF_SET),
@@ -147,6 +148,12 @@ MEMBERS(job, struct job, NULL, false, NULL);
 int trainer_gradient_bytes(enum trainer trainer, enum precision precision)
 {
     return trainer == TRAINER_DEEPSPEED && precision != FP32 ? 2 : 4;
+}
+
+// Both of Adam's moments in fp32 and, next to 16-bit weights, theirs (docs/FORMULAS.md 4).
+int job_state_bytes(const struct job *j)
+{
+    return j->state_bytes_per_value ? j->state_bytes_per_value : j->precision == FP32 ? 8 : 12;
 }
 
 enum status job_load(struct job *j, const char *path, struct arena *arena, struct error *err)
@@ -374,6 +381,10 @@ enum status job_check(const struct job *j, struct error *err)
     if (j->gradient_bytes_per_value != 2 && j->gradient_bytes_per_value != 4)
         return fail(err, BAD_INPUT, "%s: gradient_bytes_per_value: expected 2 or 4, found %d", file,
                     j->gradient_bytes_per_value);
+    if (j->state_bytes_per_value && !j->adam)
+        return fail(err, BAD_INPUT,
+                    "%s: state_bytes_per_value: expected none without adam, found %d", file,
+                    j->state_bytes_per_value);
     if (j->whole_gradient_sums && !job_may_sum_whole(j))
         return fail(err, BAD_INPUT,
                     "%s: whole_gradient_sums: expected trainer other or deepspeed and no "

@@ -361,7 +361,8 @@ struct job {
     int64_t sequence, global_batch;
     enum precision precision;
     int gradient_bytes_per_value; // 2 or 4, of the accumulated gradient
-    bool adam; // 12 B per parameter in 16-bit training, 8 in fp32; otherwise no state
+    bool adam;                    // whether the optimizer has a state
+    int state_bytes_per_value;    // of that, 1 to 16; 0: job_state_bytes' usual ones
     enum trainer trainer;
     bool fused_loss; // Megatron's compiled cross entropy, which keeps its exponentials;
                      // torchtitan's, which has no fp32 copy
@@ -425,6 +426,7 @@ struct job {
 };
 
 enum { STAGES_MAX = 256, MICRO_BATCHES_MAX = 65536, VOCABULARY_DEGREES_MAX = 8 };
+enum { STATE_BYTES_MAX = 16 };
 // Of published runs that ran out of memory, nine of ten are above this fraction; of those that ran,
 // one of twenty (docs/VALIDATION.md, section 1).
 #define MEMORY_FRACTION_DEFAULT 0.9
@@ -445,6 +447,7 @@ void job_follow_layout(struct job *j);
 enum status job_check(const struct job *j, struct error *err);
 enum status job_check_layout(const struct job *j, struct error *err);
 enum status job_save(const struct job *j, const char *path, struct arena *arena, struct error *err);
+int job_state_bytes(const struct job *j); // per value, as stated or usual; with adam
 // An unknown trainer behaves like Megatron-LM, except for its loss and its speed.
 static inline bool job_like_megatron(const struct job *j)
 {

@@ -113,6 +113,7 @@ static const struct field fields[] = {
     WHOLE(bias, 0, 1),
     WHOLE(gradient_bytes, 2, 4),
     WHOLE(adam, 0, 1),
+    WHOLE(state_bytes, 1, STATE_BYTES_MAX),
     WHOLE(overlap, 0, 1),
     WHOLE(overlap_messages, 0, 1),
     WHOLE(overlap_tensor, 0, 1),

@@ -52,10 +52,10 @@ struct run_row {
     int64_t query_rank, kv_rank, rotary_width, value_width; // latent attention
     int64_t experts, top_k, expert_ffn, shared_ffn, dense_layers;
     int64_t tp, pp, cp, dp, ep, etp, vpp, micro_batch, global_batch, sp, zero, gpus_per_node;
-    int64_t gated, rms_norm, tied, dropout, bias, gradient_bytes, adam, overlap, overlap_messages,
-        overlap_tensor, overlap_input_gradients, boundary_rank, boundary_drain, gradient_rank,
-        fused_loss, gathered_logits, gathered_inputs, chunked_loss, kept_logits, loss_in_place,
-        fp8_activation_input, overlap_dispatch, fixed_capacity, stopped_recompute,
+    int64_t gated, rms_norm, tied, dropout, bias, gradient_bytes, adam, state_bytes, overlap,
+        overlap_messages, overlap_tensor, overlap_input_gradients, boundary_rank, boundary_drain,
+        gradient_rank, fused_loss, gathered_logits, gathered_inputs, chunked_loss, kept_logits,
+        loss_in_place, fp8_activation_input, overlap_dispatch, fixed_capacity, stopped_recompute,
         whole_gradient_sums, owner_broadcasts, split_gate, scattered_messages, barrier, compiled;
     int unfused; // bits of enum unfused, or NOT_STATED
     int fused;   // enum attention_stated, or NOT_STATED

@@ -213,6 +213,7 @@ static bool set_job(struct predictor *p, const struct run_row *row, struct predi
     job->split_gate = stated(row->split_gate, 0);
     job->gradient_bytes_per_value = (int)row->gradient_bytes;
     job->adam = stated(row->adam, 1);
+    job->state_bytes_per_value = job->adam ? (int)stated(row->state_bytes, 0) : 0;
     if ((job->whole_gradient_sums && !job_may_sum_whole(job)) ||
         (job->owner_broadcasts && !job_may_broadcast(job)) ||
         (job->split_gate && !job_may_split_gate(job)) ||

@@ -129,7 +129,7 @@ static real kept_values(const struct pricing *x, const struct layer_parameters *
 static real state_bytes(const struct pricing *x, const struct layer_parameters *p)
 {
     const struct job *job = &x->problem->job;
-    return job->adam ? (job->precision == FP32 ? 8 : 12) * kept_values(x, p, 1) : 0;
+    return job->adam ? job_state_bytes(job) * kept_values(x, p, 1) : 0;
 }
 
 static real step_rate(const struct gpu_costs *gpu)
@@ -229,7 +229,7 @@ static struct layer_bytes bytes_as_measured(const struct pricing *x, const struc
     }
     for (int mode = RECOMPUTE_SETS; mode < x->modes; mode++) // no module is known
         bytes.stash[mode] = bytes.stash[0], bytes.working[mode] = bytes.working[0];
-    bytes.values = bytes.state / (x->problem->job.precision == FP32 ? 8 : 12);
+    bytes.values = bytes.state / job_state_bytes(&x->problem->job);
     return bytes;
 }
 

@@ -37,7 +37,7 @@ static real shared_step_s(const struct pricing *x, const struct layer_bytes *byt
                           real share, real device_s)
 {
     const struct gpu_costs *gpu = x->gpus[group];
-    real width = x->problem->job.precision == FP32 ? 8 : 12, values = share * bytes->state / width,
+    real width = job_state_bytes(&x->problem->job), values = share * bytes->state / width,
          link = gpu->host_link_bytes_per_s.value, memory = gpu->host_memory_bytes_per_s.value,
          rate = gpu->host_update_values_per_s.value;
     if (values == 0) return device_s;

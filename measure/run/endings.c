@@ -187,8 +187,7 @@ static void hold_states(struct running *r, const struct catalogue *c, int stage,
     r->stages[stage].state_bytes =
         precision_bytes(job->precision) * shares_of(r, values, experts, l->zero >= 3) +
         job->gradient_bytes_per_value * shares_of(r, values, experts, c->zero >= 2) +
-        (job->adam ? (job->precision == FP32 ? 8 : 12) : 0) *
-            shares_of(r, values, experts, l->zero >= 1) +
+        (job->adam ? job_state_bytes(job) : 0) * shares_of(r, values, experts, l->zero >= 1) +
         feedback;
 }
 

@@ -345,6 +345,7 @@ TEST(test_defaults)
                 j.rule_count == 0 && j.boundary_option_count == 0);
     assert_int_equal(j.budget.boundaries_max, -1);
     assert_int_equal(j.gradient_bytes_per_value, 4);
+    assert_true(!j.state_bytes_per_value && job_state_bytes(&j) == 12);
     assert_int_equal(job_micro_batches(&j), 4);
     assert_true(j.memory_fraction > 0.89 && j.memory_fraction < 0.91);
     assert_true(j.layout.schedule == SCHEDULE_1F1B && j.layout.tensor == 1 &&

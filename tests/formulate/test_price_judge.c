@@ -156,6 +156,7 @@ static void random_job(struct job *j, const struct model *m, struct random *rng,
         .budget = {-1, -1, -1, random_chance(rng, 20) ? 16 : 0},
         .memory_fraction = 0.9};
     if (j->precision == FP8) j->precision = (enum precision)(FP8 + rng->state % 4);
+    if (j->adam && rng->state % 41 < 20) j->state_bytes_per_value = 1 + (int)(rng->state % 16);
     j->whole_gradient_sums = (j->trainer == TRAINER_OTHER || j->trainer == TRAINER_DEEPSPEED) &&
                              !j->gradient_option_count;
     j->owner_broadcasts = j->trainer == TRAINER_OTHER && !j->gradient_option_count &&
@@ -201,7 +202,7 @@ struct tally {
     int problems, refused, excluded, unjoined, kinds[LAYER_PROJECTOR + 1],
         schedules[SCHEDULE_KIND_COUNT], zero[4], fully_sharded, shared, copied, towers, further,
         folds, sharing, quantised[LAYER_MEMORY + 1], rules[LINEAR_CONVOLUTION + 1], beside,
-        parts[2], widths, adapted, headed, same_heads, steps;
+        parts[2], widths, adapted, headed, same_heads, steps, states;
 };
 
 static void note(struct tally *t, const struct problem *p)
@@ -222,6 +223,7 @@ static void note(struct tally *t, const struct problem *p)
     t->further += model_mtp_depth(&p->model) > 0;
     t->folds += p->job.layout.expert_tensor > 0;
     t->sharing += a.held > a.key;
+    t->states += p->job.state_bytes_per_value > 0;
     for (int i = 0; i < p->model.run_count; i++) {
         const struct layer_run *r = &p->model.runs[i];
         if (r->weight_bits) t->quantised[r->kind]++;
@@ -244,7 +246,7 @@ static void check_tally(const struct tally *t)
     for (int i = 0; i < SCHEDULE_KIND_COUNT; i++) assert_true(t->schedules[i] > 30);
     for (int i = 0; i < 4; i++) assert_true(t->zero[i] > 100);
     assert_true(t->fully_sharded > 100 && t->shared > 300 && t->copied > 200 && t->towers > 800 &&
-                t->further > 120 && t->folds > 50 && t->sharing > 100);
+                t->further > 120 && t->folds > 50 && t->sharing > 100 && t->states > 600);
     for (int i = 0; i <= LAYER_MEMORY; i++)
         if (i != LAYER_MEASURED) assert_true(t->quantised[i] > 30);
 }

@@ -133,33 +133,6 @@ TEST(gathers_of_stages)
     assert_int_equal(block_of(b).unsharded_bytes, 0);
 }
 
-TEST(states_leave_for_the_host)
-{
-    struct bench *b = bench_gated();
-    b->problem.job.layout.offload_optimizer = true;
-    assert_non_null(strstr(price(b)->groups[0].excluded, "host_link_bytes_per_s"));
-    b->gpus[0].host_link_bytes_per_s = exactly(10e9);
-    b->gpus[0].host_memory_bytes_per_s = exactly(20e9);
-    struct priced_run block = block_of(b);
-    assert_int_equal(block.optimizer_bytes, 0);
-    // 4 P over the link, (24 + 4) P in host memory, P = 15 730 688
-    near_to(block.optimizer_ns[0], llround(15730688 * (4 / 10.0 + 28 / 20.0)));
-    // A time taken on a device makes it neither cheaper nor free, but may be longer.
-    b->times[0] = (struct layer_time){"block", "G", 0, 0, 0, 0, 0, 1e-3, 2e-3, 0, 0, 1e-6, 0};
-    b->problem.costs.layer_times = b->times, b->problem.costs.layer_time_count = 1;
-    near_to(block_of(b).optimizer_ns[0], block.optimizer_ns[0]);
-    b->times[0].optimizer_s = 1;
-    near_to(block_of(b).optimizer_ns[0], 1000000000);
-    // The same bytes, stated: 12 B a value.
-    b->runs[BLOCK].kind = LAYER_MEASURED;
-    b->runs[BLOCK].measured.optimizer_bytes = 12L * 15730688;
-    b->times[0].optimizer_s = 1e-6;
-    assert_int_equal(block_of(b).optimizer_bytes, 0);
-    near_to(block_of(b).optimizer_ns[0], block.optimizer_ns[0]);
-    b->problem.job.layout.offload_optimizer = false;
-    near_to(block_of(b).optimizer_ns[0], 1000);
-}
-
 // ---- kinds of layers
 
 // Mixtral 8x7B has 46 702 792 704 parameters (published: 46.7 billion); a token uses 12.9 billion.

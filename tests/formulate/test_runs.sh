@@ -78,6 +78,8 @@ less "$(seconds boundary_rank=4)" "$(seconds boundary_rank=4 boundary_drain=1)" 
     "all messages compressed and those of the drain"
 same "$plain" "$(seconds boundary_rank=0 gradient_rank=0)" "rank 0"
 less "$plain" "$(seconds scattered_messages=0)" "messages in parts and whole"
+same "$(seconds state_bytes=12)" "$plain" "Adam's bytes, stated"
+less "$(seconds state_bytes=6)" "$plain" "the step of a narrower state"
 own="trainer=other zero=1"
 less "$(seconds $own)" "$(seconds $own whole_gradient_sums=1)" \
     "gradients scattered and summed whole"

@@ -158,6 +158,21 @@ static bool wider_gradients(struct problem *p)
     p->job.gradient_bytes_per_value = 4;
     return true;
 }
+static bool usual_state_said(struct problem *p)
+{
+    p->job.state_bytes_per_value = p->job.precision == FP32 ? 8 : 12;
+    return p->job.adam;
+}
+static bool narrower_state(struct problem *p)
+{
+    p->job.state_bytes_per_value = 1 + (int)(p->model.shape.ffn / 2 % 7);
+    return p->job.adam;
+}
+static bool wider_state(struct problem *p)
+{
+    p->job.state_bytes_per_value = 13 + (int)(p->model.shape.ffn / 2 % 4);
+    return p->job.adam;
+}
 static bool unfused(struct problem *p)
 {
     if (!p->job.layout.fused_attention) return false;
@@ -278,6 +293,9 @@ static const struct law {
     {"more experts", more_experts, MORE, MORE, MORE},
     {"one expert more for each token", one_expert_more_for_each, SAME, MORE, MORE},
     {"wider gradients", wider_gradients, MORE, SAME, MORE},
+    {"the usual bytes of a state, stated", usual_state_said, SAME, SAME, SAME},
+    {"a narrower state", narrower_state, LESS, SAME, SAME},
+    {"a wider state", wider_state, MORE, SAME, SAME},
     {"attention that is not fused", unfused, SAME, MORE, MORE, true},
     {"nothing frozen", thawed, MORE, MORE, FREE},
     {"one adapter more", one_adapter_more, MORE, MORE, MORE},

@@ -278,6 +278,7 @@ void same_job(const struct job *a, const struct job *b)
     SAME(precision);
     SAME(gradient_bytes_per_value);
     SAME(adam);
+    SAME(state_bytes_per_value);
     SAME(trainer);
     SAME(gathered_logits);
     SAME(chunked_loss);

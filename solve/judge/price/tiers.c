@@ -249,7 +249,7 @@ long double judged_state_step_s(const struct price_audit *a, const struct judged
     int percent = where.parts[TIER_OPTIMIZER].percent;
     if (where.parts[TIER_OPTIMIZER].in_turn) return in_turn_s(a, all, group, percent, step);
     if (percent == 0 || all->bytes == 0) return step;
-    long double away = percent * all->bytes / 100, values = away / (j->precision == FP32 ? 8 : 12),
+    long double away = percent * all->bytes / 100, values = away / judged_state_width(a),
                 gradient = values * j->gradient_bytes_per_value, weight = values * a->value_bytes,
                 link = gpu->host_link_bytes_per_s.value, rate = gpu->host_update_values_per_s.value,
                 memory = gpu->host_memory_bytes_per_s.value, worst = 0;

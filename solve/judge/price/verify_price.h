@@ -407,6 +407,7 @@ struct judged_state {
     long double bytes, copies, table, values;
     bool timed; // its step was
 };
+long double judged_state_width(const struct price_audit *a); // bytes of the state for each of these
 struct judged_state judged_state_of(const struct price_audit *a, int run, int group);
 long double judged_step_s(const struct price_audit *a, int run, int group);
 

@@ -183,10 +183,18 @@ static long double held_values(const struct price_audit *a, const struct layer_w
 
 // ---- states
 
-static long double state_bytes(const struct price_audit *a, const struct layer_weight *w)
+// For each value that is updated: two moments of 4 bytes, and the fp32 weight where training has
+// another one; or what the job says instead.
+long double judged_state_width(const struct price_audit *a)
 {
     const struct job *j = &a->problem->job;
-    return j->adam ? (j->precision == FP32 ? 8 : 12) * held_values(a, w, 1) : 0;
+    if (j->state_bytes_per_value > 0) return j->state_bytes_per_value;
+    return 2 * 4 + (j->precision == FP32 ? 0 : 4);
+}
+
+static long double state_bytes(const struct price_audit *a, const struct layer_weight *w)
+{
+    return a->problem->job.adam ? judged_state_width(a) * held_values(a, w, 1) : 0;
 }
 
 long double dense_table_bytes(const struct price_audit *a, const struct layer_run *r,
@@ -409,10 +417,8 @@ struct judged_state judged_state_of(const struct price_audit *a, int run, int gr
     bool timed = stated_time(a, run, group) != NULL;
     if (!has_shape(a, run)) {
         long double bytes = stated_bytes(a, r)->optimizer_bytes;
-        return (struct judged_state){.bytes = bytes,
-                                     .timed = timed,
-                                     .values = bytes /
-                                               (a->problem->job.precision == FP32 ? 8 : 12)};
+        return (struct judged_state){
+            .bytes = bytes, .timed = timed, .values = bytes / judged_state_width(a)};
     }
     struct layer_weight w = layer_weight_of(a, run);
     return (struct judged_state){.bytes = state_bytes(a, &w),
