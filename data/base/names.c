@@ -14,9 +14,13 @@ int compare_texts(const void *a, const void *b)
 const char *find_in_any_case(const char *text, const char *part)
 {
     size_t length = strlen(part);
-    int first = tolower((unsigned char)*part);
+    char lower = (char)tolower((unsigned char)*part), upper = (char)toupper((unsigned char)*part);
+    int next = tolower((unsigned char)(length ? part[1] : '\0'));
     for (; text && *text; text++)
-        if (tolower((unsigned char)*text) == first && !strncasecmp(text, part, length)) return text;
+        if ((*text == lower || *text == upper) &&
+            (length < 2 || tolower((unsigned char)text[1]) == next) &&
+            !strncasecmp(text, part, length))
+            return text;
     return NULL;
 }
 

@@ -132,4 +132,16 @@ reads end.log layers=61 fused_loss=-
 "$plumbline" explain host.log > out 2> err || complain "all arguments"
 tr -s '\n ' ' ' < out | grep -q 'off, as no argument has it: overlap_messages, overlap_tensor' ||
     complain "what has no argument is not told in one item"
+
+# ---- what the last line alone is slow by (a checkpoint, an evaluation, the end) is no trend; what
+# slows down from line to line is one
+logs=$root/tests/explain/logs
+awk '/ iteration 6\// { sub(/\(ms\): [0-9.]*/, "(ms): 31000.0") } { print }' "$logs/megatron.log" \
+    > last.log
+reads last.log iteration_s=7.0045 verdict=agrees
+grep -v 'iteration [45]/' last.log > few.log
+reads few.log iteration_s=7.003 verdict=agrees
+awk '/ iteration / { n++; sub(/\(ms\): [0-9.]*/, "(ms): " 7000 * n) } { print }' \
+    "$logs/megatron.log" > moves.log
+reads moves.log "verdict=not stationary"
 ended

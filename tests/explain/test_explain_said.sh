@@ -174,4 +174,35 @@ END
 reads raised.md "verdict=out of memory"
 printf 'Llama-3.1-8B on 8 H100\nEach train step takes ~1.85 seconds, at 70K TPS/GPU\n' > prose.md
 reads prose.md iteration_s=1.85 tokens_per_s_per_gpu=70000
+
+# ---- shapes in prose: layers and width of one line; nothing of a part, of two, or without a legend
+shape() { # WHETHER IT IS READ, TEXT: 32 layers, 4096 wide, with 32 heads
+    printf 'CUDA out of memory on 8 H100 80GB, sequence length 2048\n%s\n' "$2" > shape.md
+    if [ "$1" = read ]; then reads shape.md layers=32 hidden=4096 heads=32
+    else reads shape.md layers=- hidden=- heads=-
+    fi
+}
+shape read 'hidden size of 4096, 32 layers, 32 heads'
+shape read 'n_layer=32 n_embd=4096 n_head=32'
+shape read 'a 32-layer transformer with a hidden size of 4,096 and 32 attention heads'
+shape read 'number of layers: 32, hidden dimension: 4096, number of attention heads: 32'
+shape read 'num_layers 32 num_attention_heads 32 hidden_size 4096'
+shape read 'L=32, H=4096, A=32'
+shape read 'd_model = 4096, n_layers = 32, n_heads = 32'
+shape read '**32 layers**, 32 heads, 4096 hidden'
+shape read '4096/32/32/8 (hidden/heads/layers/batch)'
+shape read 'Hidden/Heads/Layers: 4096/32/32'
+shape left '4096/32/32/8'
+shape left 'I froze 20 layers and trained 12 layers with hidden size 4096 and 32 heads'
+shape left 'it ran with 16 layers, and failed with 32 layers of hidden size 4096'
+shape left '8 layers per GPU, hidden size 4096'
+shape left 'between 32 and 48 layers: hidden size 4096-8192'
+shape left 'We use 64 experts, 32 layers, hidden size 4096'
+shape left '12 encoder layers and 12 decoder layers, hidden size 768'
+shape left '32 layers, dropout 0.1'
+# a model that is named says more
+printf 'OOM: Qwen3-8B on 8 H100\n32 layers, hidden size 4096\n' > named.md
+reads named.md model=qwen3-8b layers=-
+printf 'OOM on 8 H100\n32 layers, hidden size 4096, 32 heads: llama-65b\n' > named.md
+reads named.md layers=80 hidden=8192 heads=64
 ended

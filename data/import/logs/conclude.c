@@ -456,6 +456,7 @@ static void conclude_measured(struct log *l)
 void log_conclude(struct log *l)
 {
     undo_namesakes(l);
+    if (told(l, TOLD_MODEL)) log_forget(l, OF_SHAPE);
     conclude_measured(l);
     if (told(l, TOLD_SOURCE) && told(l, TOLD_TARGET))
         follows(l, TOLD_SEQ, "a prompt's and an answer's tokens",

@@ -13,6 +13,7 @@
 enum { LINE_MOST = 1 << 16 };
 #define OF_TOKENIZER "a tokenizer's line"
 #define OF_MODEL "a model that is named"
+#define OF_SHAPE "a shape, in words"
 #define VERL_SHARDS "veRL's FSDP unless told"
 #define OF_SHARDS "FSDP's ranks"
 #define OF_MACHINE "a cloud's machine of "
@@ -143,6 +144,9 @@ void log_date(struct log *l, const char *line);
 void log_words(struct log *l, const char *line);
 void log_besides(struct log *l, const char *line); // besides.c
 void log_shorts(struct log *l, const char *line);  // shorts.c
+void log_shapes(struct log *l, const char *line);  // shapes.c
+void log_size(struct log *l, const char *line);    // the same
+void log_forget(struct log *l, const char *key);   // told.c: what is known by this key
 void log_counts(struct log *l, const char *line);  // cards.c
 // chinese.c: whether the line counts cards; whether it says that memory was lacking; GB of a card.
 bool log_chinese_counts(struct log *l, const char *line);
@@ -162,6 +166,8 @@ static inline bool begins_with_one(const char *s, const char *const *words)
     while (*words && strncasecmp(s, *words, strlen(*words)) != 0) words++;
     return *words != NULL;
 }
+
+static inline bool has_digit(const char *line) { return line[strcspn(line, "0123456789")] != '\0'; }
 
 static inline bool at_border(const char *line, const char *s)
 {

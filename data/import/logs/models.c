@@ -230,6 +230,7 @@ static void tell_shape(struct log *l, const struct unshipped *m)
                   {TOLD_POSITIONS, m->positions}};
     if (l->reader->shaped) return;
     l->reader->shaped = true;
+    log_forget(l, OF_SHAPE);
     for (size_t i = 0; i < ARRAY_LENGTH(values); i++)
         if (values[i].told != TOLD_HEAD_WIDTH || m->head_width)
             tell_count(l, values[i].told, BY_WORDS, OF_MODEL, values[i].value);
@@ -253,6 +254,19 @@ static void drop(struct bare *b, const char *word)
     size_t at = (size_t)(found - b->text), length = strlen(word), rest = strlen(found + length) + 1;
     memmove(found, found + length, rest);
     memmove(b->at + at, b->at + at + length, rest * sizeof *b->at);
+}
+
+// Whether read_bare may find three letters that begin a name; a word that is dropped may be among
+// them.
+static bool may_begin(const struct log_models *models, const char *s)
+{
+    char three[4] = "";
+    int length = 0;
+    for (const char *c = s; *c && length < 3; c++)
+        if (isalnum((unsigned char)*c)) three[length++] = (char)tolower((unsigned char)*c);
+        else if (*c == '/' || !strchr("-_. \"='[]()", *c)) break;
+    bool drops = strchr(three, 'f') || strchr(three, 'c');
+    return length < 3 || drops || models->threes[place_of_three(three)];
 }
 
 static void read_bare(struct bare *b, const char *s)
@@ -343,6 +357,7 @@ static bool find_model(const struct log *l, const char *line, struct found_model
                    : !models->begins[(unsigned char)*s] &&
                          !strchr("lLqQdDvVbBiIyYcCaAoOgGsStTfFnNpP", *s))
             continue;
+        if (!may_begin(models, s)) continue;
         read_bare(&bare, s);
         if (!models->threes[place_of_three(bare.text)]) continue;
         for (size_t i = 0; i < ARRAY_LENGTH(unshipped) && !inside; i++)
@@ -378,33 +393,10 @@ static bool states_model(const char *line)
     return false;
 }
 
-// "the 20B model", "gpt2(2.6B)", "8 billion", "Model params: 6.28 B": how large one is that nothing
-// names; not how many tokens, and no "8bit".
-static void read_size(struct log *l, const char *line)
-{
-    const char *after, *s = line, *params = find_in_any_case(line, "params");
-    double value;
-    for (; !(l->size_in_words > 0) && *s; s++) {
-        if (!isdigit((unsigned char)*s) || !at_border(line, s) || (s > line && s[-1] == '.'))
-            continue;
-        if (!number_at(s, &value, &after)) continue;
-        const char *unit = after + strspn(after, " ");
-        bool billion = !strncasecmp(unit, "billion", 7), apart = unit > after,
-             letter = (*unit == 'B' || *unit == 'b') && !isalnum((unsigned char)unit[1]) &&
-                      (!apart || (params && params < s));
-        const char *of = unit + (billion ? 7 : 1);
-        of += strspn(of, " -");
-        if ((billion || letter) && value >= 0.1 && value < 3000 && strncasecmp(of, "token", 5) != 0)
-            l->size_in_words = value * 1e9;
-        s = after - 1;
-    }
-}
-
 static void forget_model(struct log *l)
 {
     if (l->told[TOLD_MODEL].by == BY_WORDS) l->told[TOLD_MODEL].by = BY_NONE;
-    for (int i = 0; i < TOLD_COUNT; i++)
-        if (!strcmp(l->told[i].key, OF_MODEL)) l->told[i].by = BY_NONE;
+    log_forget(l, OF_MODEL);
     l->reader->shaped = false;
 }
 
@@ -469,7 +461,7 @@ void log_models(struct log *l, const char *line)
     struct log_reader *r = l->reader;
     struct found_model found;
     bool keyed = !r->keyed_model && states_model(line);
-    if (!told(l, TOLD_MODEL) && !told(l, TOLD_LAYERS) && l->lines < SIZED_LINES) read_size(l, line);
+    if (!told(l, TOLD_MODEL) && !told(l, TOLD_LAYERS) && l->lines < SIZED_LINES) log_size(l, line);
     if ((!keyed && (told(l, TOLD_MODEL) || r->keyed_model)) ||
         (!find_model(l, line, &found) && !find_short(line, &found))) {
         if (!told(l, TOLD_MODEL) && !l->family && l->lines < SIZED_LINES) read_family(l, line);

@@ -194,7 +194,7 @@ static void read_shorts(struct log *l, const char *line)
 {
     struct short_words w = {.count = 0};
     int degrees = 0;
-    if (strstr(line, ".whl")) return; // "cp39-cp39": of Python
+    if (!has_digit(line) || strstr(line, ".whl")) return; // "cp39-cp39": of Python
     for (const char *s = line; *s;)
         if (isalnum((unsigned char)*s)) {
             const char *end = at_border(line, s) ? read_joined(&w, s) : NULL;

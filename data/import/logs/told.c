@@ -135,7 +135,7 @@ int tell_counts(struct log *l, const char *line, enum told_by by, const char *ke
 {
     int count = 0;
     double value;
-    for (size_t i = 0; i < row_count; i++)
+    for (size_t i = 0; i < row_count && has_digit(line); i++)
         if (number_after(line, rows[i].before, &value, NULL) && value >= 1 && value < 1e9)
             tell_count(l, rows[i].told, by, key, (int64_t)value), count++;
     return count;
@@ -151,6 +151,12 @@ bool told_is_shown(const struct log *l, enum told what)
                                     ((what != TOLD_ADAPTED && what != TOLD_ADAPTER_DROPOUT) ||
                                      told_count(l, TOLD_ADAPTERS) > 0) &&
                                     strcmp(l->told[what].text, "0") != 0));
+}
+
+void log_forget(struct log *l, const char *key)
+{
+    for (int i = 0; i < TOLD_COUNT; i++)
+        if (!strcmp(l->told[i].key, key)) l->told[i].by = BY_NONE;
 }
 
 int64_t told_count(const struct log *l, enum told what)
@@ -222,6 +228,21 @@ static bool is_slow(double value, double usual, bool falls)
     return falls ? value * slower_at_first < usual : value > usual * slower_at_first;
 }
 
+// All are alike but the last, which is slow: a checkpoint, an evaluation, the end.
+static bool ends_slowly(const struct log_series *s, int from, bool falls)
+{
+    int last = s->count - 1;
+    double least, most;
+    if (last - from < 2) return false;
+    least = most = s->points[from].value;
+    for (int i = from; i < last; i++) {
+        least = fmin(least, s->points[i].value);
+        most = fmax(most, s->points[i].value);
+    }
+    return most <= moves_above * least &&
+           is_slow(s->points[last].value, falls ? least : most, falls);
+}
+
 struct log_rate log_rate_of(const struct log_series *s, bool falls, struct arena *arena)
 {
     struct log_rate r = {.count = 0};
@@ -244,10 +265,11 @@ struct log_rate log_rate_of(const struct log_series *s, bool falls, struct arena
         r.least = fmin(r.least, s->points[i].value);
         r.most = fmax(r.most, s->points[i].value);
     }
-    int third = r.count < FEW ? 1 : r.count / 3;
+    if (ends_slowly(s, from, falls)) last--; // of one line nothing is said
+    int count = last + 1 - from, third = count < FEW ? 1 : count / 3;
     r.early = median_within(s, from, from + third, arena);
-    r.late = median_within(s, s->count - third, s->count, arena);
-    double most = r.count < FEW ? few_move_above : moves_above; // one slow line is no trend
-    r.moves = r.count > 2 && fmax(r.early, r.late) > most * fmin(r.early, r.late);
+    r.late = median_within(s, last + 1 - third, last + 1, arena);
+    double most = count < FEW ? few_move_above : moves_above; // one slow line is no trend
+    r.moves = count > 2 && fmax(r.early, r.late) > most * fmin(r.early, r.late);
     return r;
 }

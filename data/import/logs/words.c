@@ -289,7 +289,7 @@ static void read_prose(struct log *l, const char *line)
                                                 {"grad accum", TOLD_ACCUMULATION},
                                                 {"radient accumulation:", TOLD_ACCUMULATION}};
     tell_counts(l, line, BY_WORDS, "in words", counts, ARRAY_LENGTH(counts));
-    read_batch(l, line), read_thousands(l, line), read_context(l, line);
+    if (has_digit(line)) read_batch(l, line), read_thousands(l, line), read_context(l, line);
     read_quoted(l, line);
     read_adapters(l, line);
     if (strstr(line, "HybridEP")) tell(l, TOLD_DISPATCHER, BY_WORDS, "HybridEP", "hybridep", 8);
@@ -325,7 +325,7 @@ static void read_prose(struct log *l, const char *line)
     if (!strncmp(line, "Traceback", 9) || strstr(line, "Traceback (most recent call last)"))
         l->reader->traced = true;
     if (!l->reader->card_gb) l->reader->card_gb = log_chinese_card_gb(line);
-    if (!l->reader->card_gb) l->reader->card_gb = card_gb_in_words(line);
+    if (!l->reader->card_gb && has_digit(line)) l->reader->card_gb = card_gb_in_words(line);
     if (strstr(line, "it ran") || strstr(line, "it runs") || strstr(line, "works"))
         l->runs_elsewhere = true;
 }
@@ -373,7 +373,7 @@ void log_words(struct log *l, const char *line)
 {
     if (l->lines == 1) l->reader->titled = line[0] == '#' && line[1] == ' ';
     if (log_is_of_others(line)) return;
-    log_shorts(l, line);
+    log_shorts(l, line), log_shapes(l, line);
     read_zero(l, line);
     log_counts(l, line);
     log_besides(l, line);
