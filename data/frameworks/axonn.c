@@ -36,6 +36,7 @@ static const struct setting_row rows[] = {
     SAYS_NAME("plumbline.attention_kernel", NAME, job.attention_kernel, attention_kernel_names),
     SAYS("plumbline.fused_loss", TRUE, job.fused_loss),
     SAYS("plumbline.without_adam", UNLESS, job.adam),
+    SAYS("plumbline.state_bytes_per_value", COUNT, state_bytes),
     LATER("plumbline.not_expressed"),
 };
 

@@ -1,4 +1,6 @@
 // Megatron-LM's flags (megatron/training/arguments.py), in the order in which they are written.
+#include <string.h>
+
 #include "data/frameworks/setting.h"
 
 const char *const core_context_names[] = {"p2p", "a2a", "all_gather", NULL};
@@ -23,7 +25,10 @@ static const struct setting_row rows[] = {
     SAYS("use-distributed-optimizer", SWITCH, job.layout.zero),
     SAYS("optimizer-cpu-offload", FLAG, job.layout.offload_optimizer),
     TAKES("optimizer-offload-fraction", NUMBER, offload_share),
-    WRITES("use-precision-aware-optimizer", FLAG, precision_aware),
+    SAYS("use-precision-aware-optimizer", FLAG, precision_aware),
+    SAYS("main-params-dtype", TEXT, state_types[0]),
+    SAYS("exp-avg-dtype", TEXT, state_types[1]),
+    SAYS("exp-avg-sq-dtype", TEXT, state_types[2]),
     SAYS("overlap-grad-reduce", SWITCH, job.layout.gradient_sync),
     WRITES("overlap-param-gather", FLAG, gathers),
     SAYS("tp-comm-overlap", FLAG, job.overlapped_tensor),
@@ -294,3 +299,24 @@ const struct megatron_mode megatron_modes[] = {
     {RECOMPUTE_FULL, "full", "uniform"}, {RECOMPUTE_FIRST_LAYERS, "full", "block"},
     {RECOMPUTE_FULL, "full", NULL}, // only read
     {RECOMPUTE_COUNT, NULL, NULL}};
+
+static int type_bytes(const char *name)
+{
+    bool wide = !name || strstr(name, "32");
+    return !wide && strstr(name, "16") ? 2 : !wide && strchr(name, '8') ? 1 : 4;
+}
+
+// Of bf16 weights the optimizer keeps what they lack of fp32 (Megatron-LM d98e8a64
+// core/optimizer/optimizer_config.py: store_param_remainders; TransformerEngine d0067d0d
+// pytorch/optimizers/fused_adam.py, from 2.1 on); with 8-bit recipes other than delayed, Megatron
+// keeps the fp32 weights, and on the host all is in fp32.
+int megatron_state_bytes(const struct run *r)
+{
+    const struct job *job = &r->job, usual = {.precision = job->precision};
+    bool wide = type_bytes(r->state_types[0]) == 4,
+         whole = job->precision == FP16 ||
+                 (r->fp8 && r->fp8_recipe && strcmp(r->fp8_recipe, "delayed") != 0);
+    if (!r->precision_aware || job->layout.offload_optimizer || job->precision == FP32)
+        return job_state_bytes(&usual);
+    return (wide && whole ? 4 : 2) + type_bytes(r->state_types[1]) + type_bytes(r->state_types[2]);
+}

@@ -37,9 +37,11 @@ struct run {
     int64_t expert_interval, dense_first, shared_experts;
     int64_t ffn_multiple; // FlagScale: of 8/3 hidden x ffn_factor, the width is the next multiple
     double ffn_factor;
+    int64_t state_bytes; // the job's, as AxoNN's file has them
     int64_t positions, data_sequence, padding, groups, plain_width, group;
     double attention_dropout, hidden_dropout, offload_share; // of the optimizer's state
     double stretch, interpolation, yarn; // factors: Llama 3's; for all positions alike; YaRN's
+    const char *state_types[3];          // of main weights and both moments; NULL: fp32
     const char *position_type, *rope_type, *frequencies, *dispatcher, *backend, *fusion, *momentum,
         *fp8, *fp8_recipe, *fp4, *router_dtype, *router_score, *balancing;
     double balancing_weight; // of the loss that balances experts

@@ -115,6 +115,8 @@ struct megatron_mode {
     const char *granularity, *method; // NULL: not stated
 };
 extern const struct megatron_mode megatron_modes[]; // ended by RECOMPUTE_COUNT
+// For each value, of the run's precision, with its state_types if the optimizer is precision_aware.
+int megatron_state_bytes(const struct run *r);
 
 // NeMo's names of activations. The first row of an activation is written.
 struct activation_name {

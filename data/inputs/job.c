@@ -381,6 +381,9 @@ enum status job_check(const struct job *j, struct error *err)
     if (j->gradient_bytes_per_value != 2 && j->gradient_bytes_per_value != 4)
         return fail(err, BAD_INPUT, "%s: gradient_bytes_per_value: expected 2 or 4, found %d", file,
                     j->gradient_bytes_per_value);
+    if (j->state_bytes_per_value < 0 || j->state_bytes_per_value > STATE_BYTES_MAX)
+        return fail(err, BAD_INPUT, "%s: state_bytes_per_value: expected 1 to %d, found %d", file,
+                    STATE_BYTES_MAX, j->state_bytes_per_value);
     if (j->state_bytes_per_value && !j->adam)
         return fail(err, BAD_INPUT,
                     "%s: state_bytes_per_value: expected none without adam, found %d", file,

@@ -87,11 +87,19 @@ TEST(states_of_other_widths)
     }
 }
 
+static void refused_as(const struct job *j, const char *words)
+{
+    struct error err = {OK, ""};
+    CHECK_REFUSED(job_check(j, &err), words);
+}
+
 TEST(states_that_are_none)
 {
     struct job *j = &bench_gated()->problem.job;
     j->state_bytes_per_value = 16;
     MUST(job_check(j, &own_err));
+    j->state_bytes_per_value = 17;
+    refused_as(j, "state_bytes_per_value: expected ");
     j->state_bytes_per_value = 6, j->adam = false;
-    CHECK_REFUSED(job_check(j, &err), "state_bytes_per_value: expected none without adam, found 6");
+    refused_as(j, "state_bytes_per_value: expected none without adam, found 6");
 }

@@ -115,6 +115,7 @@ static void draw_job(struct job *j, const struct target *target, struct random *
     j->gathered_logits = (titan || deep) && coin(r);
     j->whole_gradient_sums = deep && coin(r);
     j->loss_in_place = !titan && !deep && !j->fused_loss && coin(r);
+    if (j->adam && r->state % 5 < 2) j->state_bytes_per_value = 1 + (int)(r->state % 16);
     if (!titan) j->unfused[UNFUSED_ROTARY] = deep && coin(r), j->unfused[UNFUSED_NORMS] = coin(r);
 }
 
@@ -209,6 +210,7 @@ static void same_job(const struct job *was, const struct job *now, enum recomput
     assert_int_equal(was->precision, now->precision);
     assert_int_equal(was->gradient_bytes_per_value, now->gradient_bytes_per_value);
     assert_int_equal(was->adam, now->adam);
+    if (was->adam) assert_int_equal(job_state_bytes(was), job_state_bytes(now));
     assert_int_equal(was->trainer, now->trainer);
     assert_int_equal(was->fused_loss, now->fused_loss);
     assert_int_equal(was->loss_in_place, now->loss_in_place);
@@ -304,8 +306,8 @@ static bool there_and_back(const struct target *target, struct random *r, struct
     struct plan plan = {.name = "drawn"};
     struct job job;
     struct model model;
-    const char *text;
-    size_t length;
+    struct text out;
+    text_begin(&out, arena);
     int micro = power(r, 4);
     draw_model(&problem.model, r, arena);
     draw_job(&problem.job, target, r);
@@ -325,17 +327,17 @@ static bool there_and_back(const struct target *target, struct random *r, struct
     set_recompute(&plan, target);
     problem.job.layout = plan.layout;
     problem.job.global_batch = (int64_t)micro * plan.layout.data * plan.layout.micro_batch;
-    CHECK_OK(target->export(&plan, &problem, &text, &length, arena, &err));
+    CHECK_OK(target->export(&out, &plan, &problem, &err));
     const char *file = arena_print(arena, "%s/%s", own_folder, target->name);
-    CHECK_OK(file_write(file, text, length, &err));
+    CHECK_OK(file_write(file, out.text, out.length, &err));
     const char *job_path = arena_print(arena, "%s/job.json", own_folder),
                *model_path = arena_print(arena, "%s/model.json", own_folder);
-    import(target, &plan, &problem.model, file, job_path, model_path, strstr(text, "schedule.csv"),
-           arena);
+    import(target, &plan, &problem.model, file, job_path, model_path,
+           strstr(out.text, "schedule.csv"), arena);
     CHECK_OK(job_load(&job, job_path, arena, &err));
     assert_int_equal(job.layout.tensor, plan.layout.tensor);
     assert_int_equal(job.layout.pipeline, plan.layout.pipeline);
-    if (!expressed(text, target)) return false;
+    if (!expressed(out.text, target)) return false;
     same_job(&problem.job, &job, plan.stages[0].recompute);
     if (target->model) CHECK_OK(model_load(&model, model_path, arena, &err));
     if (target->model) same_model(&problem.model, &model);

@@ -66,6 +66,7 @@ static enum status read_run(struct run *r, struct settings *s, const struct aske
     TRY(set_axes(r, s, err));
     TRY(set_batch(r, s, err));
     j->layout.gradient_sync = r->syncs_beside ? SYNC_OVERLAPPED : SYNC_EXPOSED;
+    j->state_bytes_per_value = r->state_bytes > STATE_BYTES_MAX ? -1 : (int)r->state_bytes;
     j->recompute[r->mode] = true;
     if (r->mode == RECOMPUTE_FIRST_LAYERS) // of one stage, too
         j->layout.recompute = 1 + r->mode, j->layout.recomputed_layers = (int)r->recomputed;

@@ -482,6 +482,8 @@ enum status core_job(struct run *r, struct error *err)
                              : FP32;
     j->gradient_bytes_per_value = wide && !r->gradients_in_bf16 ? 4 : 2;
     j->adam = strcmp(r->optimizer, "sgd") != 0;
+    int state = megatron_state_bytes(r);
+    if (j->adam && state != job_state_bytes(j)) j->state_bytes_per_value = state;
     if (!r->swiglu) { // whose fusion the other flag is of
         bool *unfused = &j->unfused[UNFUSED_ACTIVATION];
         *unfused = r->unfused_gelu || (*unfused && !r->quick_geglu);

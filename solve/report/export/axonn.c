@@ -74,8 +74,10 @@ enum status report_axonn(struct text *out, const struct plan *plan, const struct
     run.about = export_headline(&e);
     struct recompute_setting setting = export_recompute(&e);
     run.mode = (int)setting.mode, run.recomputed = setting.layers;
+    run.state_bytes = run.job.state_bytes_per_value;
     set_ranks(&e, &run);
     note_ways(&e, run.mode);
+    e.state_bytes = job_state_bytes(&run.job);
     export_common_notes(&e);
     export_json(&e, &axonn_rows, &run);
     return OK;

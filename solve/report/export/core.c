@@ -274,6 +274,23 @@ static void set_job(struct run *r)
     if (!job->adam) r->momentum = "0";
 }
 
+// Types of the state in which a value has the job's bytes, if some have; `typed`: they can be said.
+static void set_state(struct run *r, bool typed)
+{
+    static const char *const types[] = {NULL, "bf16", "fp8"}, *const weights[] = {NULL, "fp16"};
+    int bytes = job_state_bytes(&r->job), ways = typed ? 18 : 1;
+    if (!r->job.adam || !r->distributed || r->precision_aware || bytes == megatron_state_bytes(r))
+        return;
+    r->precision_aware = true;
+    for (int i = 0; i < ways; i++) {
+        r->state_types[0] = weights[i / 9];
+        r->state_types[1] = types[i % 3], r->state_types[2] = types[i / 3 % 3];
+        if (megatron_state_bytes(r) == bytes) return;
+    }
+    r->precision_aware = false;
+    for (int i = 0; i < 3; i++) r->state_types[i] = NULL;
+}
+
 // 0: as many as pipeline ranks, Megatron's default.
 static int group_of(const struct plan *plan)
 {
@@ -318,7 +335,7 @@ struct run core_run(const struct export *e)
     r.in_batches = l->pipeline > 1 && !job->overlapped_messages;
     r.backend = l->fused_attention ? "flash" : "unfused";
     r.unmasked = l->fused_attention;
-    if (e->problem) set_job(&r);
+    if (e->problem) set_job(&r), set_state(&r, e->flags);
     if (e->problem && e->problem->model.has_shape) set_model(&r, e);
     if (e->problem && e->problem->model.has_shape && e->flags &&
         model_is_hybrid(&e->problem->model))

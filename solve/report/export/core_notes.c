@@ -104,6 +104,7 @@ void core_note(struct export *e, const struct run *r)
     if (!schedule_kinds[l->schedule].in_megatron)
         e->runs = l->virtual_stages > 1 ? "interleaved 1F1B" : "1F1B";
     e->logits = "Megatron-LM keeps its shards";
+    e->state_bytes = megatron_state_bytes(r);
     export_common_notes(e);
     note_states(e);
     if (e->problem) note_model(e), note_job(e, r);

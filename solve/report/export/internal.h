@@ -15,6 +15,7 @@ struct export
     enum trainer trainer; // whose prices match it
     const char *runs;     // its schedule, if the plan's is none of its own; NULL: expressed
     const char *logits, *scattered; // what it does with what is gathered, scattered; NULL: the same
+    int state_bytes;                // of a value, where its settings say so; 0: the usual ones
     bool flags;       // says only what Megatron-LM has flags for: fewer activations and factors
     bool places_said; // where ranks stand is said elsewhere
 

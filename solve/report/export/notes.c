@@ -288,10 +288,11 @@ static void note_layout(struct export *e)
 
 static void note_job(struct export *e)
 {
-    const struct job *job = &e->problem->job;
+    const struct job *job = &e->problem->job, usual = {.precision = job->precision};
     const struct layout *l = &e->plan->layout;
     const struct model *m = &e->problem->model;
     struct arena *arena = e->out->arena;
+    int stated = e->state_bytes ? e->state_bytes : job_state_bytes(&usual);
     bool frozen = false;
     for (int i = 0; i < m->run_count; i++) frozen |= m->runs[i].frozen;
     const struct unfused_gpu unfused = framework_unfused_gpu(
@@ -309,6 +310,10 @@ static void note_job(struct export *e)
         {job->scattered_messages && l->tensor > 1 && l->pipeline > 1 && e->scattered,
          arena_print(arena, "messages between stages of which each tensor rank sends its part%s",
                      e->scattered ? e->scattered : "")},
+        {job->adam && job_state_bytes(job) != stated,
+         arena_print(arena,
+                     "an optimizer's state of %d bytes for each value: no setting above has it",
+                     job_state_bytes(job))},
         {frozen, "frozen layers, their adapters and weights of few bits: all layers are trained "
                  "whole"},
         {e->unknown_layers,
