@@ -56,7 +56,7 @@ tune model: "$llama" \
     'fsdp_reshard_after_forward: False' 'data_parallel_shard_dim: -1'
 job trainer tune.yaml "l['zero']==2" --gpus 8
 sed -i 's/PagedAdamW//; s/torch.optim.AdamW/bitsandbytes.optim.PagedAdamW8bit/' "$work/tune.yaml"
-no trainer tune.yaml 'has other states than Adam.s' --gpus 8
+job trainer tune.yaml "l['zero']==2 and j['state_bytes_per_value']==6" --gpus 8
 
 lit() { # LINES ...
     printf '%s\n' 'precision: bf16-true' 'train:' '  global_batch_size: 48' \

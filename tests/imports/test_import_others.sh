@@ -177,14 +177,14 @@ trained 3 'offload: the optimizer on the host' \
 trained 2 'the model is m' "${axolotl}fsdp_config:\n  reshard_after_forward: false" yml
 trained 1 'ZeRO 1, as the name deepspeed_configs/zero1.json' \
     "${axolotl}deepspeed: deepspeed_configs/zero1.json" yaml
-trained 0 'optimizer adamw_bnb_8bit: Adam.s states in fp32, of the adapters alone' \
+trained 0 'optimizer adamw_bnb_8bit: moments of one byte, next to weights in fp32' \
     "${axolotl}optimizer: adamw_bnb_8bit" yaml
 axolotl='base_model: m\nsequence_len: 64\nmicro_batch_size: 1\n'
 for other in 'rl: dpo/--rl: is not read: pairs' \
     'dp_shard_size: 4/--dp-shard-size: times replicas: expected 8' \
     'expert_parallel_size: 2/--expert-parallel-size: is not read' \
     'dense_mixer: true/--dense-mixer: is not read' \
-    'optimizer: adamw_bnb_8bit/--optimizer: adamw_bnb_8bit has other states' \
+    'optimizer: galore_adamw_8bit/--optimizer: galore_adamw_8bit has other states' \
     'gradient_checkpointing: flase/checkpointing: expected true or false, found "flase"' \
     'batch_size: 8/batch_size: expected gradient_accumulation_steps'; do
     printf "$axolotl${other%%/*}\n" >"$work/in.yaml"

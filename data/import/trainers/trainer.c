@@ -81,19 +81,27 @@ static void set_adapters(struct run *r, struct settings *s)
     adapters_default(r, s, 8, every ? "all" : "q_proj, v_proj");
 }
 
-static enum status check_optimizer(const struct run *r, struct settings *s, struct error *err)
+// bitsandbytes' Adam in 8 bits (06029dd6 optim/optimizer.py: both moments of tensors of 4096 values
+// and more in uint8) is taken with fp32 weights beside 16-bit ones, as Adam in fp32 is.
+static enum status set_optimizer(struct run *r, struct settings *s, struct error *err)
 {
-    static const char *const narrow[] = {"8bit", "4bit", "galore", "apollo", "lomo"};
-    enum { BITS = 2 };
-    for (size_t i = 0; i < ARRAY_LENGTH(narrow); i++) {
-        if (!find_in_any_case(r->optimizer, narrow[i])) continue;
-        if (i >= BITS || !find_in_any_case(r->optimizer, "adam") || !run_has_adapters(r))
-            return settings_refuse(s, setting_of(s, "optim") ? "optim" : "optimizer", err,
-                                   "%.40s has other states than Adam's: leave it out",
-                                   r->optimizer);
-        said_assume(&s->said, "optimizer %.40s: Adam's states in fp32, of the adapters alone",
-                    r->optimizer);
+    static const char *const narrow[] = {"galore", "apollo", "lomo", "4bit", "8bit"};
+    enum { FOUR_BITS = 3, EIGHT_BITS = 4 };
+    size_t i = 0;
+    while (i < ARRAY_LENGTH(narrow) && !find_in_any_case(r->optimizer, narrow[i])) i++;
+    bool adam = find_in_any_case(r->optimizer, "adam");
+    if (i == ARRAY_LENGTH(narrow)) return OK;
+    if (i == EIGHT_BITS && adam) {
+        r->job.state_bytes_per_value = r->job.precision == FP32 ? 2 : 4 + 2;
+        said_assume(&s->said, "optimizer %.40s: moments of one byte%s", r->optimizer,
+                    r->job.precision == FP32 ? "" : ", next to weights in fp32");
+        return OK;
     }
+    if (i != FOUR_BITS || !adam || !run_has_adapters(r))
+        return settings_refuse(s, setting_of(s, "optim") ? "optim" : "optimizer", err,
+                               "%.40s has other states than Adam's: leave it out", r->optimizer);
+    said_assume(&s->said, "optimizer %.40s: Adam's states in fp32, of the adapters alone",
+                r->optimizer);
     return OK;
 }
 
@@ -146,7 +154,7 @@ static enum status read_run(struct run *r, struct settings *s, const struct aske
     TRY(trainer_sharding(r, s, err));
     set_precision(r, s);
     set_recompute(r, s);
-    TRY(check_optimizer(r, s, err));
+    TRY(set_optimizer(r, s, err));
     set_adapters(r, s);
     j->adam = !r->optimizer || find_in_any_case(r->optimizer, "adam");
     if (!j->adam) said_assume(&s->said, "optimizer %.40s: no state is assumed", r->optimizer);
