@@ -29,6 +29,7 @@ static const struct setting_row rows[] = {
     SAYS("main-params-dtype", TEXT, state_types[0]),
     SAYS("exp-avg-dtype", TEXT, state_types[1]),
     SAYS("exp-avg-sq-dtype", TEXT, state_types[2]),
+    TAKES("main-grads-dtype", TEXT, gradient_type),
     SAYS("overlap-grad-reduce", SWITCH, job.layout.gradient_sync),
     WRITES("overlap-param-gather", FLAG, gathers),
     SAYS("tp-comm-overlap", FLAG, job.overlapped_tensor),
@@ -304,6 +305,15 @@ static int type_bytes(const char *name)
 {
     bool wide = !name || strstr(name, "32");
     return !wide && strstr(name, "16") ? 2 : !wide && strchr(name, '8') ? 1 : 4;
+}
+
+// Megatron-LM d98e8a64 arguments.py: bf16 accumulates in fp32 unless its main gradients are
+// narrower.
+int megatron_gradient_bytes(const struct run *r)
+{
+    bool wide = r->gradients_in_fp32 || !r->fp16,
+         main = r->bf16 && r->precision_aware && type_bytes(r->gradient_type) < 4;
+    return wide && !r->gradients_in_bf16 && !main ? 4 : 2;
 }
 
 // Of bf16 weights the optimizer keeps what they lack of fp32 (Megatron-LM d98e8a64

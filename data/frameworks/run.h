@@ -42,6 +42,7 @@ struct run {
     double attention_dropout, hidden_dropout, offload_share; // of the optimizer's state
     double stretch, interpolation, yarn; // factors: Llama 3's; for all positions alike; YaRN's
     const char *state_types[3];          // of main weights and both moments; NULL: fp32
+    const char *gradient_type;           // of the gradients that the optimizer reads; NULL: fp32
     const char *position_type, *rope_type, *frequencies, *dispatcher, *backend, *fusion, *momentum,
         *fp8, *fp8_recipe, *fp4, *router_dtype, *router_score, *balancing;
     double balancing_weight; // of the loss that balances experts

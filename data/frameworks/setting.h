@@ -117,6 +117,8 @@ struct megatron_mode {
 extern const struct megatron_mode megatron_modes[]; // ended by RECOMPUTE_COUNT
 // For each value, of the run's precision, with its state_types if the optimizer is precision_aware.
 int megatron_state_bytes(const struct run *r);
+// Of one accumulated gradient: 2 or 4, by the flags of gradients and the optimizer's gradient_type.
+int megatron_gradient_bytes(const struct run *r);
 
 // NeMo's names of activations. The first row of an activation is written.
 struct activation_name {

@@ -455,5 +455,27 @@ done
     >"$work/out" 2>"$work/err" && fail "a number of nodes"
 says 'NNODES: expected a number of nodes, found "some"' NNODES
 
+# ---- bytes of gradients and of the optimizer's state, by the types that an optimizer is given
+bytes_of() { # GRADIENT STATE OPTION ...
+    wanted="$1 $2"; shift 2
+    echo "pretrain_gpt.py $plain --global-batch-size 128 --bf16 --use-distributed-optimizer $*" \
+        >"$work/types.txt"
+    read_file "$work/types.txt" types || { fail "$*: $(cat "$work/err")"; return; }
+    found=$(python3 -c 'import json, sys
+j = json.load(open(sys.argv[1]))
+print(j["gradient_bytes_per_value"], j.get("state_bytes_per_value", "-"))' "$work/types.job")
+    [ "$found" = "$wanted" ] || fail "$*: $found, expected $wanted"
+}
+aware=--use-precision-aware-optimizer
+bytes_of 4 - ''
+bytes_of 4 10 $aware
+bytes_of 4 6 $aware --exp-avg-dtype bf16 --exp-avg-sq-dtype bf16
+bytes_of 2 6 $aware --exp-avg-dtype bf16 --exp-avg-sq-dtype bf16 --main-grads-dtype bf16
+bytes_of 4 10 $aware --main-grads-dtype fp32
+echo "pretrain_gpt.py $plain --global-batch-size 128 --bf16 $aware --main-grads-dtype bf16" \
+    --accumulate-allreduce-grads-in-fp32 --use-distributed-optimizer >"$work/types.txt"
+read_file "$work/types.txt" types && fail "gradients of two widths were read"
+says 'expected one of them' "gradients of two widths"
+
 [ $failures = 0 ] && echo "test_import_script: all as expected"
 exit $((failures > 0))

@@ -63,8 +63,9 @@ enum status core_check(const struct run *r, struct error *err)
         {r->wants_job && r->stages && (r->first_stage || r->last_stage),
          "--pipeline-model-parallel-layout together with --decoder-first- or "
          "--decoder-last-pipeline-num-layers: expected one of them"},
-        {r->gradients_in_fp32 && r->gradients_in_bf16,
-         "--accumulate-allreduce-grads-in-fp32 and --grad-reduce-in-bf16: expected one of them"},
+        {r->gradients_in_fp32 && megatron_gradient_bytes(r) < 4,
+         "--accumulate-allreduce-grads-in-fp32 with --grad-reduce-in-bf16 or a narrower "
+         "--main-grads-dtype: expected one of them"},
         {r->selective && r->granularity && strcmp(r->granularity, "selective"),
          "--recompute-activations with another --recompute-granularity"},
         {r->recomputed && !r->granularity,
@@ -474,13 +475,12 @@ enum status core_job(struct run *r, struct error *err)
     TRY(set_stages(r, err));
     TRY(core_batch(r, &micro_batches, err));
     if (l->virtual_stages > 1) TRY(check_group(r, micro_batches, err));
-    bool wide = r->gradients_in_fp32 || !r->fp16;
     j->precision = r->fp4    ? NVFP4
                    : r->fp8  ? precision_of_recipe(r->fp8_recipe)
                    : r->bf16 ? BF16
                    : r->fp16 ? FP16
                              : FP32;
-    j->gradient_bytes_per_value = wide && !r->gradients_in_bf16 ? 4 : 2;
+    j->gradient_bytes_per_value = megatron_gradient_bytes(r);
     j->adam = strcmp(r->optimizer, "sgd") != 0;
     int state = megatron_state_bytes(r);
     if (j->adam && state != job_state_bytes(j)) j->state_bytes_per_value = state;
