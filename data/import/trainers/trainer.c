@@ -81,7 +81,7 @@ static void set_adapters(struct run *r, struct settings *s)
     adapters_default(r, s, 8, every ? "all" : "q_proj, v_proj");
 }
 
-// bitsandbytes' Adam in 8 bits (06029dd6 optim/optimizer.py: both moments of tensors of 4096 values
+// bitsandbytes' Adam in 8 bits (51294d90 optim/optimizer.py: both moments of tensors of 4096 values
 // and more in uint8) is taken with fp32 weights beside 16-bit ones, as Adam in fp32 is.
 static enum status set_optimizer(struct run *r, struct settings *s, struct error *err)
 {
