@@ -190,13 +190,12 @@ static void read_legend(struct shape_words *w, const char *line)
 static bool is_of_part(const char *line)
 {
     static const char *const words[] = {
-        "per gpu", "per stage", "per rank",    "each",  "first", "last",    "froz",    "freez",
-        "only",    "instead",   "expert",      "moe",   "draft", "teacher", "vision",  "encoder",
-        "student", "tower",     "reduc",       "remov", "every", "lora",    "adapter", "probe",
-        "if ",     "would",     "for example", "e.g.",  "works", "mamba",   "critic",  "reward"};
-    for (size_t i = 0; i < ARRAY_LENGTH(words); i++)
-        if (strstr(line, words[i])) return true;
-    return false;
+        "per gpu", "per stage", "per rank", "each",   "first", "last",        "froz",
+        "freez",   "only",      "instead",  "expert", "moe",   "draft",       "teacher",
+        "vision",  "encoder",   "student",  "tower",  "reduc", "remov",       "every",
+        "lora",    "adapter",   "probe",    "if ",    "would", "for example", "e.g.",
+        "works",   "mamba",     "critic",   "reward", NULL};
+    return has_one_of(line, words);
 }
 
 void log_shapes(struct log *l, const char *words)

@@ -12,13 +12,12 @@
 static void read_zero(struct log *l, const char *line)
 {
     static const char *const offload[] = {"z2_offload", "z3_offload", "zero2_offload",
-                                          "zero3_offload"};
+                                          "zero3_offload", NULL};
     bool tried = strstr(line, "\xe4\xb9\x9f\xe4\xb8\x80\xe6\xa0\xb7") != NULL; // "no different"
-    for (size_t i = 0; i < ARRAY_LENGTH(offload) && !tried; i++) // "ds_z3_offload_config.json"
-        if (strstr(line, offload[i]))
-            tell(l, TOLD_OFFLOAD, BY_WORDS, "offload, in a file's name", "1", 1);
-    static const char *const fsdp[] = {"fsdp with", "enable fsdp", "with fsdp", "using fsdp",
-                                       "fsdp only", "use fsdp",    "torch fsdp"};
+    if (!tried && has_one_of(line, offload)) // "ds_z3_offload_config.json"
+        tell(l, TOLD_OFFLOAD, BY_WORDS, "offload, in a file's name", "1", 1);
+    static const char *const fsdp[] = {"fsdp with", "enable fsdp", "with fsdp",  "using fsdp",
+                                       "fsdp only", "use fsdp",    "torch fsdp", NULL};
     static const char *const before[] = {
         "zero stage",   "zero-stage", "zero_stage",       "zero-",           "zero", "ds_z",
         "config_stage", "ds_stage",   "deep speed stage", "deepspeed stage", NULL};
@@ -26,8 +25,7 @@ static void read_zero(struct log *l, const char *line)
     if (find_in_any_case(line, "also tried") || strstr(line, "\xe6\xad\xa3\xe5\xb8\xb8"))
         return; // "normally"
     if (strstr(line, "/fsdp/")) tell(l, TOLD_ZERO, BY_WORDS, "a traceback through FSDP", "3", 1);
-    for (size_t i = 0; i < ARRAY_LENGTH(fsdp); i++)
-        if (find_in_any_case(line, fsdp[i])) tell(l, TOLD_ZERO, BY_WORDS, "FSDP, in words", "3", 1);
+    if (has_one_in_any_case(line, fsdp)) tell(l, TOLD_ZERO, BY_WORDS, "FSDP, in words", "3", 1);
     for (int i = 0; before[i]; i++)
         for (const char *at = line; (at = find_in_any_case(at, before[i])); at++) {
             const char *digit = at + strlen(before[i]);

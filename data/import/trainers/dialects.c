@@ -39,7 +39,7 @@ static const char *listed(struct settings *s, const char *list, const char *name
     return arena_print(s->arena, "%s%s%s", list, *list ? ", " : "", name);
 }
 
-// Programs that keep weights and states in 16 bits alone, which no job does.
+// Programs that keep weights and states in 16 bits alone, whose job has the states of others.
 static void say_narrow(struct settings *s, const char *key, const char *text)
 {
     said_assume(&s->said, "%s %.20s: weights and Adam's states are in fp32 beside it", key, text);

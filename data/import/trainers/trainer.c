@@ -89,15 +89,14 @@ static enum status set_optimizer(struct run *r, struct settings *s, struct error
     enum { FOUR_BITS = 3, EIGHT_BITS = 4 };
     size_t i = 0;
     while (i < ARRAY_LENGTH(narrow) && !find_in_any_case(r->optimizer, narrow[i])) i++;
-    bool adam = find_in_any_case(r->optimizer, "adam");
     if (i == ARRAY_LENGTH(narrow)) return OK;
-    if (i == EIGHT_BITS && adam) {
+    if (i == EIGHT_BITS && r->job.adam) {
         r->job.state_bytes_per_value = r->job.precision == FP32 ? 2 : 4 + 2;
         said_assume(&s->said, "optimizer %.40s: moments of one byte%s", r->optimizer,
                     r->job.precision == FP32 ? "" : ", next to weights in fp32");
         return OK;
     }
-    if (i != FOUR_BITS || !adam || !run_has_adapters(r))
+    if (i != FOUR_BITS || !r->job.adam || !run_has_adapters(r))
         return settings_refuse(s, setting_of(s, "optim") ? "optim" : "optimizer", err,
                                "%.40s has other states than Adam's: leave it out", r->optimizer);
     said_assume(&s->said, "optimizer %.40s: Adam's states in fp32, of the adapters alone",
@@ -154,9 +153,9 @@ static enum status read_run(struct run *r, struct settings *s, const struct aske
     TRY(trainer_sharding(r, s, err));
     set_precision(r, s);
     set_recompute(r, s);
+    j->adam = !r->optimizer || find_in_any_case(r->optimizer, "adam");
     TRY(set_optimizer(r, s, err));
     set_adapters(r, s);
-    j->adam = !r->optimizer || find_in_any_case(r->optimizer, "adam");
     if (!j->adam) said_assume(&s->said, "optimizer %.40s: no state is assumed", r->optimizer);
     l->fused_attention = r->backend ? (!find_in_any_case(r->backend, "eager") &&
                                        !find_in_any_case(r->backend, "disab"))
