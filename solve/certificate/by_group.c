@@ -19,6 +19,7 @@ static enum status prove_one(struct proof *to, bool *proven, const struct proof 
                              const struct check_problem *whole, const bool *taken,
                              struct arena *arena, struct error *err)
 {
+    bool infeasible;
     struct solve_settings settings;
     struct solve_result *r = TAKE(arena, 1, struct solve_result);
     struct certificate_request *request = TAKE_COPY(arena, all->request, 1);
@@ -28,10 +29,7 @@ static enum status prove_one(struct proof *to, bool *proven, const struct proof 
     *priced = with_widths(all->request->priced, taken, arena);
     *problem = check_with_widths(whole, taken, arena);
     solve_defaults(&settings);
-    settings.progress = 0, settings.evidence = true;
-    settings.cutoff_ns = larger(all->bound_ns, 0);
-    TRY(solve_run(r, priced, &settings, NULL, NULL, arena, err));
-    bool infeasible = r->plan.outcome == OUTCOME_INFEASIBLE && !r->cut_off;
+    TRY(certificate_search(r, &infeasible, settings, priced, all->bound_ns, arena, err));
     none->bound_ns = infeasible ? -1 : all->bound_ns;
     none->outcome = none->bound_ns < 0 ? OUTCOME_INFEASIBLE : OUTCOME_OPEN;
     request->priced = priced, request->problem = problem, request->plan = none;

@@ -3,6 +3,7 @@
 // lower one that holds.
 #include "solve/certificate/certificate.h"
 
+#include "data/base/least.h"
 #include "data/results/bound.h"
 #include "solve/certificate/internal.h"
 
@@ -115,6 +116,18 @@ enum status proof_find(struct proof *proof, bool *proven, struct arena *arena, s
     *proof = open_proof(proof->result, request, arena);
     proof->taken = taken;
     return find_anew(proof, proven, arena, err);
+}
+
+enum status certificate_search(struct solve_result *found, bool *none,
+                               struct solve_settings settings, const struct priced *priced,
+                               int64_t bound_ns, struct arena *arena, struct error *err)
+{
+    settings.progress = 0;
+    settings.evidence = true;
+    settings.cutoff_ns = larger(bound_ns, 0);
+    TRY(solve_run(found, priced, &settings, NULL, NULL, arena, err));
+    *none = found->plan.outcome == OUTCOME_INFEASIBLE && !found->cut_off;
+    return OK;
 }
 
 enum status certificate_make(struct certificate_result *result,

@@ -188,6 +188,12 @@ struct places_maker {
     struct arena *arena;
 };
 
+// Searches for what a proof of the bound is made of, within the settings' limits. bound_ns: the
+// target; below 1: that there is no plan. *none: there is none.
+enum status certificate_search(struct solve_result *found, bool *none,
+                               struct solve_settings settings, const struct priced *priced,
+                               int64_t bound_ns, struct arena *arena, struct error *err);
+
 // The search on the checker's prices, up to the target bound. *bound_ns: what it proves; -1: that
 // there is no plan; 0: nothing.
 enum status places_search_anew(struct solve_result *r, int64_t *bound_ns, struct places_maker *m,

@@ -197,18 +197,15 @@ enum status places_search_anew(struct solve_result *r, int64_t *bound_ns, struct
                                const struct priced *priced, struct error *err)
 {
     const struct solve_settings *given = m->request->settings;
+    bool none;
     struct solve_settings settings;
     solve_defaults(&settings);
     settings.time_limit_s = given->time_limit_s;
     settings.threads = given->threads;
     settings.seed = given->seed;
     settings.memory_limit_bytes = given->memory_limit_bytes;
-    settings.progress = 0;
     settings.boxes_max = BOXES_ANEW;
-    settings.evidence = true;
-    if (m->bound_ns > 0) settings.cutoff_ns = m->bound_ns;
-    TRY(solve_run(r, priced, &settings, NULL, NULL, m->arena, err));
-    bool none = r->plan.outcome == OUTCOME_INFEASIBLE && !r->cut_off;
+    TRY(certificate_search(r, &none, settings, priced, m->bound_ns, m->arena, err));
     *bound_ns = none ? -1 : m->bound_ns < 0 ? 0 : r->plan.bound_ns;
     if (m->bound_ns > 0 && *bound_ns > m->bound_ns) *bound_ns = m->bound_ns;
     if (*bound_ns < -1) *bound_ns = 0;

@@ -178,15 +178,12 @@ enum status certificate_prove_part(bool *proven, struct solve_result *found, str
                                    const struct check_problem *problem, const struct priced *priced,
                                    int boxes, int replica, struct error *err)
 {
+    bool none;
     struct solve_settings settings;
     solve_defaults(&settings);
     settings.threads = m->threads;
-    settings.progress = 0;
     settings.boxes_max = boxes;
-    settings.evidence = true;
-    if (m->bound_ns > 0) settings.cutoff_ns = m->bound_ns;
-    TRY(solve_run(found, priced, &settings, NULL, NULL, m->scratch, err));
-    bool none = found->plan.outcome == OUTCOME_INFEASIBLE && !found->cut_off;
+    TRY(certificate_search(found, &none, settings, priced, m->bound_ns, m->scratch, err));
     struct plan plan = {.outcome = none ? OUTCOME_INFEASIBLE : OUTCOME_OPEN,
                         .bound_ns = none ? 0 : m->bound_ns};
     struct certificate_request request = {
