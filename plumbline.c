@@ -35,8 +35,7 @@ static enum status put_words(int argc, char **argv, int *exit_code, struct arena
                              struct error *err)
 {
     char **line = TAKE(arena, argc + 2, char *);
-    if (argc < 2)
-        return fail(err, BAD_INPUT, "expected the words of a command line after its program");
+    if (argc < 2) return refuse(err, "expected the words of a command line after its program");
     if (!strcmp(argv[1], HELP_SECTION)) {
         man_text("plumbline completion words WORD ...");
         return OK;

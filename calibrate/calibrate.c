@@ -103,8 +103,8 @@ enum status calibrate(struct calibration *c, const struct inputs *inputs,
                               .gpu = settings->name ? settings->name : inputs->all.machine.gpu};
     TRY(fit_all(c, arena, err));
     if (!has_anything(c))
-        return fail(err, BAD_INPUT, "%s: no samples that a cost follows from%s",
-                    inputs->all.document.path, what_is_missing(&inputs->all));
+        return refuse(err, "%s: no samples that a cost follows from%s", inputs->all.document.path,
+                      what_is_missing(&inputs->all));
     calibration_costs(c, settings, arena);
     return calibration_products(c, arena, err);
 }

@@ -34,15 +34,15 @@ static enum status load(struct carried *c, const char *path, struct arena *arena
         if (!strcmp(d->sources[i].role, "plan"))
             TRY(plan_load(&c->plan, path_beside(d->path, d->sources[i].path, arena), arena, err));
     if (!c->plan.stage_count)
-        return fail(err, BAD_INPUT, "%s: made_from: expected a plan with stages", path);
+        return refuse(err, "%s: made_from: expected a plan with stages", path);
     TRY(plan_run_check(&c->run, &c->plan, err));
     struct problem problem;
     if (!origin_problem(&c->plan, &problem, arena))
-        return fail(err, BAD_INPUT, "%s: made_from: its problem is missing or has changed since",
-                    c->plan.document.path);
+        return refuse(err, "%s: made_from: its problem is missing or has changed since",
+                      c->plan.document.path);
     c->problem = problem_with_layout(&problem, &c->plan.layout);
     if (!c->run.samples.sample_count)
-        return fail(err, BAD_INPUT, "%s: samples: expected layers as they ran, found none", path);
+        return refuse(err, "%s: samples: expected layers as they ran, found none", path);
     return OK;
 }
 
@@ -55,9 +55,8 @@ static enum status load_all(struct carried_fits *f, const struct option_texts *p
         TRY(load(c, paths->items[i], arena, err));
         if (strcmp(c->plan.group_gpus[0], first->plan.group_gpus[0]) ||
             c->problem.job.trainer != first->problem.job.trainer || c->run.with != first->run.with)
-            return fail(err, BAD_INPUT,
-                        "%s: expected a run of the same GPU, trainer and kernels as %s",
-                        paths->items[i], paths->items[0]);
+            return refuse(err, "%s: expected a run of the same GPU, trainer and kernels as %s",
+                          paths->items[i], paths->items[0]);
         plan_run_at_speed(&c->run, 1e-9 * (double)first->run.yardstick_ns);
     }
     return OK;
@@ -87,8 +86,7 @@ static enum status time_with(int64_t *ns, struct carried_fits *f, int run, doubl
         estimate_fitted(factor, factor, factor, NULL);
     TRY(range_times(ns, one, &c->plan, &c->problem, arena, err));
     if (*ns) return OK;
-    return fail(err, BAD_INPUT, "%s: its plan cannot be priced with these costs",
-                c->run.document.path);
+    return refuse(err, "%s: its plan cannot be priced with these costs", c->run.document.path);
 }
 
 // A time is a straight line of the factor as long as the same path is critical.
@@ -350,8 +348,8 @@ enum status carried_fit(struct carried_fits *f, const struct option_texts *paths
     struct gpu_costs *g =
         (struct gpu_costs *)costs_find_gpu(&f->calibration.costs, f->calibration.gpu);
     if (!g)
-        return fail(err, BAD_INPUT, "%s: gpus: expected %s, which the plans are for, found none",
-                    base->document.path, f->calibration.gpu);
+        return refuse(err, "%s: gpus: expected %s, which the plans are for, found none",
+                      base->document.path, f->calibration.gpu);
     fit_step(f, g, arena);
     fit_memory(f, g, arena);
     fit_split(f, arena);

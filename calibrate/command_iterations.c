@@ -47,8 +47,8 @@ static enum status begin_like(struct predictor *p, const char *like, struct aren
 {
     const char *equals = strchr(like, '=');
     if (!equals || equals == like || !equals[1])
-        return fail(err, BAD_INPUT,
-                    "--like: expected NEW=GPU, as in b300-288gb=b200-180gb, found '%s'", like);
+        return refuse(err, "--like: expected NEW=GPU, as in b300-288gb=b200-180gb, found '%s'",
+                      like);
     TRY(costs_add_like(predictor_costs(p), arena_print(arena, "%.*s", (int)(equals - like), like),
                        equals + 1, arena, err));
     predictor_costs_changed(p);

@@ -67,8 +67,8 @@ static enum status mark_zeros(struct products_table *t, const char *depths, stru
     while ((word = strtok_r(rest, ",", &rest))) {
         double depth = strtod(word, &end);
         if (*end || !(depth > 0))
-            return fail(err, BAD_INPUT,
-                        "--zeros: expected depths above 0 with commas between, found '%s'", word);
+            return refuse(err, "--zeros: expected depths above 0 with commas between, found '%s'",
+                          word);
         for (int g = 0; g < t->count; g++)
             for (int i = 0; i < t->gpus[g].count; i++)
                 t->gpus[g].samples[i].zeros |= t->gpus[g].samples[i].depth == depth;
@@ -85,16 +85,16 @@ static enum status read_table(struct products_table *t, const char *path, const 
     TRY(table_open(&table, path, arena, err));
     for (int i = 0; i < COLUMN_COUNT; i++)
         if ((columns[i] = table_column(&table, column_names[i])) < 0)
-            return fail(err, BAD_INPUT,
-                        "%s: line 1: expected the columns gpu, m, n, k, median_us, found no %s",
-                        path, column_names[i]);
+            return refuse(err,
+                          "%s: line 1: expected the columns gpu, m, n, k, median_us, found no %s",
+                          path, column_names[i]);
     for (;;) {
         TRY(table_next(&table, &more, err));
         if (!more) break;
         TRY(read_row(&table, columns, t, arena, err));
     }
     sha256_text(table.text, table.size, t->sha256);
-    if (!t->count) return fail(err, BAD_INPUT, "%s: expected rows, found none", path);
+    if (!t->count) return refuse(err, "%s: expected rows, found none", path);
     return zeros ? mark_zeros(t, zeros, arena, err) : OK;
 }
 
@@ -148,8 +148,7 @@ static enum status fit_gpu(struct measured_gpu *measured, struct gpu_costs *gpu,
     struct product_fit *fit = &measured->fit;
     if (!rates) rates = costs_find_precision(gpu, FP16);
     if (!rates)
-        return fail(err, BAD_INPUT, "%s: expected rates of bf16 or fp16 in the costs, found none",
-                    gpu->gpu);
+        return refuse(err, "%s: expected rates of bf16 or fp16 in the costs, found none", gpu->gpu);
     TRY(products_fit(fit, measured->samples, measured->count, true, gpu, rates, arena, err));
     fprintf(stderr,
             "%s: %d products of %d shapes, mean error %.2f %% (from 1,024 rows on %.2f %%), of "
@@ -186,8 +185,8 @@ static enum status score(const char *path, const char *zeros, struct products_ta
         const struct precision_costs *rates = g < 0 ? NULL
                                                     : costs_find_precision(&costs->gpus[g], FP16);
         if (!rates || !(rates->product_flop_per_s.value > 0))
-            return fail(err, BAD_INPUT, "%s: the costs price no products of '%s' by their shapes",
-                        path, m->name);
+            return refuse(err, "%s: the costs price no products of '%s' by their shapes", path,
+                          m->name);
         struct product_conditions c = {1, 1};
         for (int k = 0; k < fitted->count; k++)
             if (find_costs(costs, fitted->gpus[k].name) == g)
@@ -230,8 +229,7 @@ COMMAND_RUN(run)
     for (int i = 0; i < table.count; i++) {
         int g = find_costs(costs, table.gpus[i].name);
         if (g < 0)
-            return fail(err, BAD_INPUT, "%s: the costs list no GPU like '%s'", o->path,
-                        table.gpus[i].name);
+            return refuse(err, "%s: the costs list no GPU like '%s'", o->path, table.gpus[i].name);
         TRY(fit_gpu(&table.gpus[i], &costs->gpus[g], o->path, arena, err));
     }
     if (o->other) TRY(score(o->other, o->zeros, &table, costs, arena, err));

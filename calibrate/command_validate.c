@@ -27,7 +27,7 @@ static enum status read_mode(struct validate_settings *s, struct options *w, str
         s->margins[m] = w->margin + (1 - w->margin) * m / (OOM_MARGINS - 1);
     if (w->margin == 1) s->margins[1] = 0;
     if (w->table) s->mode = VALIDATE_TABLE;
-    if (!w->fit && w->likelihood) return fail(err, BAD_INPUT, "--likelihood: requires --fit");
+    if (!w->fit && w->likelihood) return refuse(err, "--likelihood: requires --fit");
     if (!w->fit) return OK;
     s->mode = w->fit_rows ? VALIDATE_STATED : VALIDATE_FOLDS;
     TRY(fit_keys_read(&s->keys, w->fit, arena, err));
@@ -101,8 +101,8 @@ static enum status require_scores(const struct validation *v, const struct run_s
     for (int i = 0; i < v->source_count; i++)
         if (v->sources[i].scores.rows || v->sources[i].oom[0].total || v->sources[i].oom[0].ran_all)
             return OK;
-    return fail(err, BAD_INPUT, "%s: expected a row that can be scored, found none of %d",
-                set->files[0].label, set->count);
+    return refuse(err, "%s: expected a row that can be scored, found none of %d",
+                  set->files[0].label, set->count);
 }
 
 COMMAND_RUN(run)

@@ -43,8 +43,8 @@ static enum status add_paths_of_plans(struct formulation *f, struct graph *graph
         TRY(plan_load(&plan, r->paths_of.items[i], arena, err));
         if (!choices_from_plan(chosen, f->choices, &plan) ||
             !choices_durations(f->choices, chosen, durations))
-            return fail(err, BAD_INPUT, "--path-of: %s: expected a plan of this problem",
-                        r->paths_of.items[i]);
+            return refuse(err, "--path-of: %s: expected a plan of this problem",
+                          r->paths_of.items[i]);
         graph_longest(graph, durations, counts);
         formulate_add_path(f, counts);
     }
@@ -64,10 +64,11 @@ static enum status write(const struct formulation *f, const struct options *r,
 static enum status check_job_on_places(const struct job *job, struct error *err)
 {
     if (job->placement.uneven_micro_batches)
-        return fail(err, BAD_INPUT,
-                    "%s: placement.uneven_micro_batches: expected false: the program has the same "
-                    "number of micro-batches for all replicas",
-                    job->document.path);
+        return refuse(
+            err,
+            "%s: placement.uneven_micro_batches: expected false: the program has the same "
+            "number of micro-batches for all replicas",
+            job->document.path);
     fprintf(stderr, "plumbline formulate: named nodes: the program over node groups, with each "
                     "link at its best price: its optimum bounds every placement\n");
     return OK;
@@ -89,10 +90,10 @@ COMMAND_RUN(run)
     TRY(problem_load(whole, r->problem, arena, err));
     TRY(one_layout(problem, whole, r->plan, true, arena, err));
     if (problem->job.objective == OBJECTIVE_PIPETTE)
-        return fail(err, BAD_INPUT,
-                    "%s: objective: expected iteration_time: no program is written for pipette, "
-                    "whose nodes form chains",
-                    problem->job.document.path);
+        return refuse(err,
+                      "%s: objective: expected iteration_time: no program is written for pipette, "
+                      "whose nodes form chains",
+                      problem->job.document.path);
     TRY(price_problem(priced, problem, arena, err));
     if (priced->places) TRY(check_job_on_places(&problem->job, err));
     TRY(schedule_build_priced(&schedule, priced, arena, err));

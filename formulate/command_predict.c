@@ -257,7 +257,7 @@ static void show(FILE *to, const struct prediction *x, struct arena *arena)
 static enum status answer_one(const struct prediction *x, const struct costs *costs,
                               const char *name, struct output *o, struct error *err)
 {
-    if (*x->reason) return fail(err, BAD_INPUT, "%s: cannot be predicted: %s", name, x->reason);
+    if (*x->reason) return refuse(err, "%s: cannot be predicted: %s", name, x->reason);
     if (!o->json) {
         show(o->to, x, o->arena);
         fprintf(o->to, "costs             %s\n",
@@ -278,14 +278,14 @@ static enum status predict_file(struct predictor *p, const char *path, int mode,
     struct prediction prediction;
     TRY(problem_load(&problem, path, arena, err));
     if (problem.job.space.given && !space_is_of_settings(&problem.job.space))
-        return fail(err, BAD_INPUT,
-                    "%s: expected one layout, found a space of them; solve searches it", path);
+        return refuse(err, "%s: expected one layout, found a space of them; solve searches it",
+                      path);
     if (job_mixing_key(&problem.job))
-        return fail(err, BAD_INPUT, "%s: %s: expected none; solve finds each stage's", path,
-                    job_mixing_key(&problem.job));
+        return refuse(err, "%s: %s: expected none; solve finds each stage's", path,
+                      job_mixing_key(&problem.job));
     if (job_has_widths(&problem.job))
-        return fail(err, BAD_INPUT,
-                    "%s: stage_degrees: expected uniform; solve finds each stage's own", path);
+        return refuse(err, "%s: stage_degrees: expected uniform; solve finds each stage's own",
+                      path);
     TRY(placement_equal(&placement, &problem, (enum recompute)mode, err));
     predict_problem(p, &problem, &placement, &prediction);
     return answer_one(&prediction, &problem.costs, path, o, err);

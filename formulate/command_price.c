@@ -25,8 +25,8 @@ static enum status plan_layout(struct layout *to, const struct problem *p, const
     bool is_of = p->job.space.given ? space_contains(&p->job.space, &limits, to, NULL)
                                     : layout_equal(to, &p->job.layout);
     if (is_of) return OK;
-    return fail(err, BAD_INPUT, "--plan: %s: expected a plan of this problem, found the layout %s",
-                path, said(to, arena));
+    return refuse(err, "--plan: %s: expected a plan of this problem, found the layout %s", path,
+                  said(to, arena));
 }
 
 enum status one_layout(struct problem *one, const struct problem *p, const char *plan, bool alike,
@@ -38,26 +38,27 @@ enum status one_layout(struct problem *one, const struct problem *p, const char 
     const char *name = document_name(&p->job.document, "job");
     *one = *p;
     if (job_has_widths(&p->job) && p->cluster.places.node_count)
-        return fail(err, BAD_INPUT,
-                    "%s: stage_degrees: expected uniform, or a cluster without places: what each "
-                    "stage's nodes decide is in no priced document",
-                    name);
+        return refuse(err,
+                      "%s: stage_degrees: expected uniform, or a cluster without places: what each "
+                      "stage's nodes decide is in no priced document",
+                      name);
     if (plan) TRY(plan_layout(&layout, p, plan, arena, err));
     if (!p->job.space.given) return OK;
     *one = problem_with_layout(p, &layout);
     if (plan) return OK;
     const char *key = framework_refusal(p->job.space.framework, &layout, &of);
     if (key && (alike || strcmp(key, "recompute")))
-        return fail(err, BAD_INPUT,
-                    "%s: layout.%s: expected what the space's framework %s runs (%s): state a plan "
-                    "of the space with --plan, whose layout is then meant",
-                    name, key, framework_names[p->job.space.framework],
-                    strcmp(key, "recompute") ? "as the job's layout it is one of many"
-                                             : "one setting for all stages");
+        return refuse(
+            err,
+            "%s: layout.%s: expected what the space's framework %s runs (%s): state a plan "
+            "of the space with --plan, whose layout is then meant",
+            name, key, framework_names[p->job.space.framework],
+            strcmp(key, "recompute") ? "as the job's layout it is one of many"
+                                     : "one setting for all stages");
     if (problem_check_layout(one, err) != OK) {
         const char *why = arena_copy_text(arena, err->text);
-        return fail(
-            err, BAD_INPUT,
+        return refuse(
+            err,
             "%s; it is one of a space: state a plan of it with --plan, whose layout is then meant",
             why);
     }

@@ -117,8 +117,7 @@ enum status costs_diff(const struct option_texts *words, struct arena *arena, st
     struct numbers n = {.arena = arena};
     int shown = 0, outside = 0;
     if (words->count != 3)
-        return fail(err, BAD_INPUT, "diff: expected two documents of costs, found %d",
-                    words->count - 1);
+        return refuse(err, "diff: expected two documents of costs, found %d", words->count - 1);
     TRY(load_all(&n, &words->items[1], 2, err));
     for (int i = 0; i < n.count; i++) {
         const struct number *x = &n.items[i];
@@ -147,7 +146,7 @@ static enum status list_folder(const char ***paths, int *count, const char *fold
     struct dirent *entry;
     int capacity = 0;
     *paths = NULL, *count = 0;
-    if (!at) return fail(err, BAD_INPUT, "%s: expected a folder of costs", folder);
+    if (!at) return refuse(err, "%s: expected a folder of costs", folder);
     while ((entry = readdir(at))) {
         size_t length = strlen(entry->d_name);
         if (length < 6 || strcmp(entry->d_name + length - 5, ".json")) continue;
@@ -156,10 +155,9 @@ static enum status list_folder(const char ***paths, int *count, const char *fold
     }
     closedir(at);
     if (*count) qsort(*paths, (size_t)*count, sizeof **paths, compare_texts);
-    return *count > 1
-               ? OK
-               : fail(err, BAD_INPUT, "%s: expected at least two documents (.json), found %d",
-                      folder, *count);
+    return *count > 1 ? OK
+                      : refuse(err, "%s: expected at least two documents (.json), found %d", folder,
+                               *count);
 }
 
 // The last document's number against the first's; since when: the first from which on all are
@@ -191,8 +189,7 @@ enum status costs_history(const struct option_texts *words, struct arena *arena,
     if (count == 1 && !stat(paths[0], &s) && S_ISDIR(s.st_mode))
         TRY(list_folder(&paths, &count, paths[0], arena, err));
     if (count < 2)
-        return fail(err, BAD_INPUT,
-                    "history: expected a folder, or at least two documents of costs");
+        return refuse(err, "history: expected a folder, or at least two documents of costs");
     TRY(load_all(&n, paths, count, err));
     for (int i = 0; i < n.count; i++) tell_number(&n.items[i], paths, count, &drifted, arena);
     printf("%d of %d numbers drifted over %d documents, from %s to %s\n", drifted, n.count, count,

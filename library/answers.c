@@ -30,9 +30,9 @@ static enum status verify(struct call *c, void *arguments)
                                .certificate = a->certificate,
                                .at_hand = own ? &own->problem : NULL};
     if (own && own->composed && a->certificate)
-        return fail(&c->err, BAD_INPUT,
-                    "a certificate is about a problem file: expected problem_path, or a problem "
-                    "that was saved");
+        return refuse(&c->err,
+                      "a certificate is about a problem file: expected problem_path, or a problem "
+                      "that was saved");
     TRY(verify_run(&verdict, &a->plan->plan, &r, &c->scratch, &c->err));
     a->answer = verdict.accepted;
     verify_print(a->to, &verdict, &a->plan->plan, a->certificate, &c->scratch);
@@ -116,7 +116,7 @@ static enum status report(struct call *c, void *arguments)
         return call_give(r->text, r->length, json, length, &c->err);
     }
     if (r->format != PLUMBLINE_TEXT && r->format != PLUMBLINE_HTML)
-        return fail(&c->err, BAD_INPUT, "expected a format from 0 to 2, found %d", (int)r->format);
+        return refuse(&c->err, "expected a format from 0 to 2, found %d", (int)r->format);
     text_begin(&out, &c->scratch);
     TRY(report_run(&out, &request, &c->err));
     return call_give(r->text, r->length, out.text, out.length, &c->err);
@@ -131,14 +131,12 @@ static enum status report_against(struct call *c, void *arguments)
     const struct plan *plan = &r->plan->plan;
     const struct about_links about = {.top = -1, .format = FORMAT_TEXT, .against = r->run};
     if (r->plan->problem)
-        return fail(&c->err, BAD_INPUT,
-                    "a run is of a plan's file: expected a plan that was opened from it");
+        return refuse(&c->err,
+                      "a run is of a plan's file: expected a plan that was opened from it");
     text_begin(&out, &c->scratch);
     if (r->format == PLUMBLINE_TEXT) TRY(make_with_links(&out, plan, &about, &c->err));
     else if (r->format == PLUMBLINE_HTML) TRY(make_page(&out, plan, &about, NULL, NULL, &c->err));
-    else
-        return fail(&c->err, BAD_INPUT, "expected text or HTML as format, found %d",
-                    (int)r->format);
+    else return refuse(&c->err, "expected text or HTML as format, found %d", (int)r->format);
     return call_give(r->text, r->length, out.text, out.length, &c->err);
 }
 

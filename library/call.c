@@ -40,7 +40,7 @@ plumbline_status call_run(call_body *body, struct arena *arena, void *arguments,
 
 enum status call_expect(const void *given, const char *what, struct error *err)
 {
-    return given ? OK : fail(err, BAD_INPUT, "expected %s, found NULL", what);
+    return given ? OK : refuse(err, "expected %s, found NULL", what);
 }
 
 enum status call_give(char **to, size_t *length, const char *text, size_t size, struct error *err)

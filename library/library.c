@@ -189,13 +189,12 @@ static enum status settings_of(struct solve_settings *s, plumbline_options *o, s
 {
     solve_defaults(s);
     if (!(o->gap >= 0 && o->gap <= 1))
-        return fail(err, BAD_INPUT, "options.gap: expected a number from 0 to 1, found %g", o->gap);
+        return refuse(err, "options.gap: expected a number from 0 to 1, found %g", o->gap);
     if (!(o->time_limit_s >= 0 && o->time_limit_s <= 1e9))
-        return fail(err, BAD_INPUT, "options.time_limit_s: expected 0 to 1e9, found %g",
-                    o->time_limit_s);
+        return refuse(err, "options.time_limit_s: expected 0 to 1e9, found %g", o->time_limit_s);
     if (o->processes < 0 || o->processes > 64)
-        return fail(err, BAD_INPUT, "options.processes: expected 0 to 64, found %d", o->processes);
-    if (o->seed < 0) return fail(err, BAD_INPUT, "options.seed: expected at least 0");
+        return refuse(err, "options.processes: expected 0 to 64, found %d", o->processes);
+    if (o->seed < 0) return refuse(err, "options.seed: expected at least 0");
     s->gap = o->gap, s->time_limit_s = o->time_limit_s;
     s->threads = o->processes, s->seed = o->seed;
     s->progress = o->progress != NULL;

@@ -102,9 +102,8 @@ static enum status expect_text(const char *name, const char *first, const char *
                                const struct samples *a, const struct samples *b, struct error *err)
 {
     if (!strcmp(first ? first : "", other ? other : "")) return OK;
-    return fail(err, BAD_INPUT, "%s: machine.%s: expected '%s' as in %s, found '%s'",
-                b->document.path, name, first ? first : "nothing", a->document.path,
-                other ? other : "nothing");
+    return refuse(err, "%s: machine.%s: expected '%s' as in %s, found '%s'", b->document.path, name,
+                  first ? first : "nothing", a->document.path, other ? other : "nothing");
 }
 
 static enum status expect_machine(const struct samples *a, const struct samples *b,
@@ -112,23 +111,23 @@ static enum status expect_machine(const struct samples *a, const struct samples 
 {
     const struct machine *m = &a->machine, *n = &b->machine;
     if (!strcmp(a->document.sha256, b->document.sha256) && *a->document.sha256)
-        return fail(err, BAD_INPUT, "%s: this is %s again, not another launch", b->document.path,
-                    a->document.path);
+        return refuse(err, "%s: this is %s again, not another launch", b->document.path,
+                      a->document.path);
     TRY(expect_text("gpu", m->gpu, n->gpu, a, b, err));
     TRY(expect_text("processor", m->processor, n->processor, a, b, err));
     TRY(expect_text("library", m->library, n->library, a, b, err));
     TRY(expect_text("driver", m->driver, n->driver, a, b, err));
     if (m->threads != n->threads)
-        return fail(err, BAD_INPUT, "%s: machine.threads: expected %d as in %s, found %d",
-                    b->document.path, m->threads, a->document.path, n->threads);
+        return refuse(err, "%s: machine.threads: expected %d as in %s, found %d", b->document.path,
+                      m->threads, a->document.path, n->threads);
     if (a->endpoint_count != b->endpoint_count)
-        return fail(err, BAD_INPUT, "%s: endpoints: expected %d as in %s, found %d",
-                    b->document.path, a->endpoint_count, a->document.path, b->endpoint_count);
+        return refuse(err, "%s: endpoints: expected %d as in %s, found %d", b->document.path,
+                      a->endpoint_count, a->document.path, b->endpoint_count);
     for (int i = 0; i < a->endpoint_count; i++)
         if (strcmp(a->endpoints[i].name, b->endpoints[i].name))
-            return fail(err, BAD_INPUT, "%s: endpoints[%d]: expected '%s' as in %s, found '%s'",
-                        b->document.path, i, a->endpoints[i].name, a->document.path,
-                        b->endpoints[i].name);
+            return refuse(err, "%s: endpoints[%d]: expected '%s' as in %s, found '%s'",
+                          b->document.path, i, a->endpoints[i].name, a->document.path,
+                          b->endpoints[i].name);
     return OK;
 }
 
@@ -150,11 +149,11 @@ static enum status expect_everywhere(const struct group *g, const struct samples
     while (missing < g->count && g->entries[missing].document == missing) missing++;
     if (missing == count) return OK;
     const struct entry *e = g->entries;
-    return fail(err, BAD_INPUT,
-                "%s: %s is not in it, but in %s (samples[%d]); measure with --like %s, or merge "
-                "with --partial",
-                documents[missing].document.path, sample_name(e->sample, arena),
-                documents[e->document].document.path, e->index, documents[0].document.path);
+    return refuse(err,
+                  "%s: %s is not in it, but in %s (samples[%d]); measure with --like %s, or merge "
+                  "with --partial",
+                  documents[missing].document.path, sample_name(e->sample, arena),
+                  documents[e->document].document.path, e->index, documents[0].document.path);
 }
 
 // ---- joining
@@ -250,8 +249,8 @@ enum status samples_merge(struct samples *merged, const struct samples *document
         quantities += documents[d].quantity_count;
     }
     if (launches > LAUNCHES_MAX)
-        return fail(err, BAD_INPUT, "%s: expected at most %d launches in all, found %d",
-                    documents[count - 1].document.path, LAUNCHES_MAX, launches);
+        return refuse(err, "%s: expected at most %d launches in all, found %d",
+                      documents[count - 1].document.path, LAUNCHES_MAX, launches);
     *merged = (struct samples){.machine = documents[0].machine,
                                .endpoints = documents[0].endpoints,
                                .endpoint_count = documents[0].endpoint_count,
@@ -266,9 +265,9 @@ enum status samples_merge(struct samples *merged, const struct samples *document
         if (!partial) TRY(expect_everywhere(&groups[i], documents, count, arena, err));
         join(&merged->samples[i], &groups[i], first_launch, launches, documents, arena);
         if (merged->samples[i].repetitions > REPETITIONS_MAX)
-            return fail(err, BAD_INPUT, "%s: %s: expected at most %d repetitions in all, found %d",
-                        documents[0].document.path, sample_name(&merged->samples[i], arena),
-                        REPETITIONS_MAX, merged->samples[i].repetitions);
+            return refuse(err, "%s: %s: expected at most %d repetitions in all, found %d",
+                          documents[0].document.path, sample_name(&merged->samples[i], arena),
+                          REPETITIONS_MAX, merged->samples[i].repetitions);
     }
     return OK;
 }

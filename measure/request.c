@@ -51,25 +51,25 @@ static enum status read_shape(struct shape *s, char *rest, struct error *err)
         long long value = equals ? strtoll(equals, &end, 10) : -1;
         if (i == ARRAY_LENGTH(keys) || !equals || end == equals || *end || value < 0 ||
             value > SIZE_MAX_PER_AXIS)
-            return fail(err, BAD_INPUT,
-                        "--shape: expected hidden=N,heads=N and any of ffn, kv_heads, head_width, "
-                        "vocabulary, positions, "
-                        "gated, rms (0 or 1), each a whole number up to %d, found '%s%s%s'",
-                        SIZE_MAX_PER_AXIS, word, equals ? "=" : "", equals ? equals : "");
+            return refuse(
+                err,
+                "--shape: expected hidden=N,heads=N and any of ffn, kv_heads, head_width, "
+                "vocabulary, positions, "
+                "gated, rms (0 or 1), each a whole number up to %d, found '%s%s%s'",
+                SIZE_MAX_PER_AXIS, word, equals ? "=" : "", equals ? equals : "");
         *keys[i].to = value;
     }
     if (!s->hidden || !s->heads || (!s->head_width && s->hidden % s->heads))
-        return fail(err, BAD_INPUT,
-                    "--shape: expected hidden and heads, and heads to divide hidden if head_width "
-                    "is not given");
+        return refuse(
+            err, "--shape: expected hidden and heads, and heads to divide hidden if head_width "
+                 "is not given");
     if (!s->ffn) s->ffn = 4 * s->hidden;
     if (!s->kv_heads) s->kv_heads = s->heads;
     if (!s->head_width) s->head_width = s->hidden / s->heads;
     if (!s->vocabulary) s->vocabulary = default_shape.vocabulary;
     if (s->heads % s->kv_heads)
-        return fail(err, BAD_INPUT,
-                    "--shape: expected kv_heads to divide heads, found %lld and %lld",
-                    (long long)s->kv_heads, (long long)s->heads);
+        return refuse(err, "--shape: expected kv_heads to divide heads, found %lld and %lld",
+                      (long long)s->kv_heads, (long long)s->heads);
     s->gated_ffn = gated != 0;
     s->rms_norm = rms != 0;
     return OK;
@@ -87,11 +87,10 @@ static enum status read_shapes(struct cells_request *request, const struct reque
     char *rest = arena_copy_text(arena, s->shapes), *words;
     for (request->shape_count = 0; (words = strtok_r(rest, ";", &rest)); request->shape_count++) {
         if (request->shape_count == SHAPES_MAX)
-            return fail(err, BAD_INPUT, "--shape: expected at most %d shapes", SHAPES_MAX);
+            return refuse(err, "--shape: expected at most %d shapes", SHAPES_MAX);
         TRY(read_shape(&shapes[request->shape_count], words, err));
     }
-    return request->shape_count ? OK
-                                : fail(err, BAD_INPUT, "--shape: expected a shape, found nothing");
+    return request->shape_count ? OK : refuse(err, "--shape: expected a shape, found nothing");
 }
 
 static enum status read_list(struct cells_list *list, const char *option, const char *text,
@@ -103,13 +102,13 @@ static enum status read_list(struct cells_list *list, const char *option, const 
         char *end;
         long long value = strtoll(word, &end, 10);
         if (*end || end == word || value < 1 || value > DEGREE_MAX || list->count == CELLS_LIST_MAX)
-            return fail(err, BAD_INPUT,
-                        "%s: expected at most %d whole numbers from 1 to %d with commas between, "
-                        "found '%s'",
-                        option, CELLS_LIST_MAX, DEGREE_MAX, text);
+            return refuse(err,
+                          "%s: expected at most %d whole numbers from 1 to %d with commas between, "
+                          "found '%s'",
+                          option, CELLS_LIST_MAX, DEGREE_MAX, text);
         list->values[list->count++] = value;
     }
-    return list->count ? OK : fail(err, BAD_INPUT, "%s: expected a number, found nothing", option);
+    return list->count ? OK : refuse(err, "%s: expected a number, found nothing", option);
 }
 
 static enum status read_recompute(bool recompute[PASS_COUNT], const char *text, struct arena *arena,
@@ -122,8 +121,8 @@ static enum status read_recompute(bool recompute[PASS_COUNT], const char *text, 
         else if (!strcmp(word, recompute_names[RECOMPUTE_FULL]))
             recompute[PASS_BACKWARD_FULL] = true;
         else if (strcmp(word, recompute_names[RECOMPUTE_NONE]))
-            return fail(err, BAD_INPUT,
-                        "--recompute: expected any of none, selective and full, found '%s'", word);
+            return refuse(err, "--recompute: expected any of none, selective and full, found '%s'",
+                          word);
     }
     return OK;
 }
@@ -135,18 +134,19 @@ static enum status check_degrees(const struct cells_request *r, const char *wher
 {
     for (int s = 0; s < r->shape_count; s++) {
         if (r->shapes[s].head_width > HEAD_WIDTH_MAX)
-            return fail(err, BAD_INPUT, "%s: a head may be at most %d wide, found %lld", where,
-                        HEAD_WIDTH_MAX, (long long)r->shapes[s].head_width);
+            return refuse(err, "%s: a head may be at most %d wide, found %lld", where,
+                          HEAD_WIDTH_MAX, (long long)r->shapes[s].head_width);
         for (int i = 0; i < r->tensors.count; i++)
             if (r->shapes[s].heads % r->tensors.values[i] ||
                 r->shapes[s].ffn < r->tensors.values[i])
-                return fail(err, BAD_INPUT, "--tensor: %lld does not divide the %lld heads of %s",
-                            (long long)r->tensors.values[i], (long long)r->shapes[s].heads, where);
+                return refuse(err, "--tensor: %lld does not divide the %lld heads of %s",
+                              (long long)r->tensors.values[i], (long long)r->shapes[s].heads,
+                              where);
     }
     for (int i = 0; i < r->contexts.count; i++)
         if (r->sequence % r->contexts.values[i])
-            return fail(err, BAD_INPUT, "--context: %lld does not divide the sequence of %lld",
-                        (long long)r->contexts.values[i], (long long)r->sequence);
+            return refuse(err, "--context: %lld does not divide the sequence of %lld",
+                          (long long)r->contexts.values[i], (long long)r->sequence);
     return OK;
 }
 
@@ -155,23 +155,21 @@ const char *const gradient_names[] = {"fp32", "same", NULL};
 enum status request_read(struct cells_request *r, struct request_settings *s, struct arena *arena,
                          struct error *err)
 {
-    if (s->model && s->shapes)
-        return fail(err, BAD_INPUT, "--model and --shape: expected one of them");
+    if (s->model && s->shapes) return refuse(err, "--model and --shape: expected one of them");
     if (s->model) {
         const char *peculiarity;
         TRY(shipped_find(&s->model, "models", s->model, arena, err));
         TRY(model_load(&s->loaded, s->model, arena, err));
         if (!s->loaded.has_shape)
-            return fail(
-                err, BAD_INPUT,
-                "%s: the model has no shape, only measured layers: there is nothing to time",
+            return refuse(
+                err, "%s: the model has no shape, only measured layers: there is nothing to time",
                 s->model);
         peculiarity = model_peculiarity(&s->loaded, false);
         if (peculiarity)
-            return fail(err, BAD_INPUT,
-                        "%s: its layers have %s, which the measuring program does not time: "
-                        "time a plain shape of its sizes with --shape",
-                        s->model, peculiarity);
+            return refuse(err,
+                          "%s: its layers have %s, which the measuring program does not time: "
+                          "time a plain shape of its sizes with --shape",
+                          s->model, peculiarity);
     }
     TRY(read_shapes(r, s, arena, err));
     TRY(read_list(&r->tensors, "--tensor", s->tensors, arena, err));
@@ -186,9 +184,8 @@ enum status request_read(struct cells_request *r, struct request_settings *s, st
     r->fused = s->fused;
     r->graphs = s->graphs;
     if (r->precision > FP8)
-        return fail(err, BAD_INPUT,
-                    "--precision: expected fp32, fp16, bf16 or fp8 (and --recipe), found %s",
-                    precision_names[r->precision]);
+        return refuse(err, "--precision: expected fp32, fp16, bf16 or fp8 (and --recipe), found %s",
+                      precision_names[r->precision]);
     r->recipe = r->precision == FP8 ? (enum recipe)s->recipe : RECIPE_NONE;
     r->fp32_gradients = s->gradients == 0 && r->precision != FP32;
     return check_degrees(r,

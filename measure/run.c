@@ -40,13 +40,14 @@ static enum status open_plan(struct running *r, const char *path, struct error *
     struct problem *problem = TAKE(r->arena, 1, struct problem);
     TRY(plan_load(plan, path, r->arena, err));
     if (!plan->stage_count)
-        return fail(err, BAD_INPUT, "%s: outcome: expected a plan with stages, found \"%s\"",
-                    plan->document.path, outcome_names[plan->outcome]);
+        return refuse(err, "%s: outcome: expected a plan with stages, found \"%s\"",
+                      plan->document.path, outcome_names[plan->outcome]);
     if (!origin_problem(plan, problem, r->arena))
-        return fail(err, BAD_INPUT,
-                    "%s: made_from: its problem is missing or has changed since: its model and job "
-                    "say what to run",
-                    plan->document.path);
+        return refuse(
+            err,
+            "%s: made_from: its problem is missing or has changed since: its model and job "
+            "say what to run",
+            plan->document.path);
     r->plan = plan, r->problem = problem;
     struct schedule_request request = plan_request(plan);
     return schedule_build(&r->schedule, &request, r->arena, err);
@@ -64,11 +65,11 @@ static enum status take_place(struct running *r, struct error *err)
     r->replica = r->self / l->tensor / r->rank_count;
     int wanted = run_process_count(r);
     if (ranks_count(r->ranks) != wanted)
-        return fail(err, BAD_INPUT,
-                    "%s: expected %d processes, %d pipeline ranks of %d replicas on %d tensor "
-                    "ranks, found %d: start it with plumbline run, or mpirun -n %d",
-                    r->plan->document.path, wanted, r->rank_count, r->replicas, r->tensor_count,
-                    ranks_count(r->ranks), wanted);
+        return refuse(err,
+                      "%s: expected %d processes, %d pipeline ranks of %d replicas on %d tensor "
+                      "ranks, found %d: start it with plumbline run, or mpirun -n %d",
+                      r->plan->document.path, wanted, r->rank_count, r->replicas, r->tensor_count,
+                      ranks_count(r->ranks), wanted);
     int stages = r->plan->stage_count;
     r->gradient_ns = TAKE(r->arena, stages, int64_t);
     r->synced_ns = TAKE(r->arena, stages, int64_t);
@@ -84,8 +85,8 @@ static enum status open_backend(struct running *r, const struct options *o, stru
 {
     r->backend = backend_find(o->backend);
     if (!r->backend)
-        return fail(err, BAD_INPUT, "--backend: expected one of %s, found '%s'",
-                    backend_names(r->arena), o->backend);
+        return refuse(err, "--backend: expected one of %s, found '%s'", backend_names(r->arena),
+                      o->backend);
     r->shared = r->backend == &backend_cpu;
     const struct backend_settings settings = {.threads = (int)o->threads,
                                               .seed = (uint64_t)o->seed + (uint64_t)r->self,

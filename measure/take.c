@@ -58,12 +58,12 @@ enum status take_open(struct take *t, const struct take_settings *s, enum precis
     *t = (struct take){.settings = s, .backend = backend_find(s->backend)};
     TRY(file_check_place(s->output, err));
     if (!t->backend)
-        return fail(err, BAD_INPUT, "--backend: expected one of %s, found '%s'",
-                    backend_names(arena), s->backend);
+        return refuse(err, "--backend: expected one of %s, found '%s'", backend_names(arena),
+                      s->backend);
     if (s->simulate && t->backend != &backend_simulated)
-        return fail(err, BAD_INPUT, "--simulate: requires --backend simulated");
+        return refuse(err, "--simulate: requires --backend simulated");
     if (s->device && t->backend != &backend_cuda)
-        return fail(err, BAD_INPUT, "--device: requires --backend cuda");
+        return refuse(err, "--device: requires --backend cuda");
     if (t->backend == &backend_cpu) t->load_before = host_load();
     t->shared = s->shared || (!s->exclusive && t->load_before > busy_load);
     t->begin_s = clock_seconds();
@@ -123,10 +123,9 @@ static enum status guess_like(struct take *t, const char *path, struct arena *ar
     t->gemm_flop_per_s = find_guess(&other, gemm_guess);
     t->copy_bytes_per_s = find_guess(&other, copy_guess);
     if (t->gemm_flop_per_s > 0 && t->copy_bytes_per_s > 0) return OK;
-    return fail(
-        err, BAD_INPUT,
-        "--like: %s: quantities: expected %s and %s above 0, as measure compute writes them", path,
-        gemm_guess, copy_guess);
+    return refuse(
+        err, "--like: %s: quantities: expected %s and %s above 0, as measure compute writes them",
+        path, gemm_guess, copy_guess);
 }
 
 void take_note_quantity(struct samples *s, const char *name, double *values, int count,

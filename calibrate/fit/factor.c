@@ -116,10 +116,11 @@ enum status factor_fit(struct factor_fit *fit, const struct memory_sign *signs, 
     *fit = (struct factor_fit){0};
     for (int i = 0; i < count; i++) fit->counts[signs[i].kind]++;
     if (!fit->counts[SIGN_PEAK] && !(fit->counts[SIGN_FAILED] && fit->counts[SIGN_RAN]))
-        return fail(err, BAD_INPUT,
-                    "--fit allocator_factor: expected measured peaks, or runs that failed and runs "
-                    "that did not, found %d that failed, %d that ran and no peak",
-                    fit->counts[SIGN_FAILED], fit->counts[SIGN_RAN]);
+        return refuse(
+            err,
+            "--fit allocator_factor: expected measured peaks, or runs that failed and runs "
+            "that did not, found %d that failed, %d that ran and no peak",
+            fit->counts[SIGN_FAILED], fit->counts[SIGN_RAN]);
     double most = log(FACTOR_MAX), best = find_greatest(over_factor, &s, 0, most, 24);
     fit->factor = exp(best);
     fit->spread = spread_of(&s, best);

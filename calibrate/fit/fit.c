@@ -108,15 +108,13 @@ enum status fit_line(struct fit *f, const char *file, const char *name, enum lin
     *f = (struct fit){.name = name, .points = points, .point_count = point_count};
     if (point_count < 2 || point_count < columns_of(line) ||
         !(points[0].work < points[point_count - 1].work))
-        return fail(err, BAD_INPUT,
-                    "%s: %s: a line needs samples of at least two sizes, found %d sample%s", file,
-                    name, point_count, point_count == 1 ? "" : "s");
+        return refuse(err, "%s: %s: a line needs samples of at least two sizes, found %d sample%s",
+                      file, name, point_count, point_count == 1 ? "" : "s");
     struct linear x;
     TRY(solve_line(&x, line, points, point_count, arena, err));
     if (x.held[0] || !(x.x[0].value > 0))
-        return fail(
-            err, BAD_INPUT,
-            "%s: %s: the time does not grow with the work; no rate follows from these samples",
+        return refuse(
+            err, "%s: %s: the time does not grow with the work; no rate follows from these samples",
             file, name);
     take_line(f, &x, line);
     f->notes = points_note(points, point_count, arena);

@@ -62,18 +62,18 @@ enum status inputs_join(struct inputs *in, struct samples *documents, int count,
         rounds_even(&documents[d], arena);
         if (!name && names_device(&documents[d]) &&
             strcmp(documents[d].machine.gpu, device->machine.gpu))
-            return fail(
-                err, BAD_INPUT,
+            return refuse(
+                err,
                 "%s: machine.gpu: \"%s\", but \"%s\" in %s; --name gives the costs' name for both",
                 documents[d].document.path, documents[d].machine.gpu, device->machine.gpu,
                 device->document.path);
         if (names_device(&documents[d]) && !documents[d].machine.driver &&
             !device->machine.driver && documents[d].machine.threads != device->machine.threads)
-            return fail(err, BAD_INPUT,
-                        "%s: machine.threads: expected %d as in %s, found %d: costs apply to one "
-                        "number of threads",
-                        documents[d].document.path, device->machine.threads, device->document.path,
-                        documents[d].machine.threads);
+            return refuse(err,
+                          "%s: machine.threads: expected %d as in %s, found %d: costs apply to one "
+                          "number of threads",
+                          documents[d].document.path, device->machine.threads,
+                          device->document.path, documents[d].machine.threads);
         samples += documents[d].sample_count;
         endpoints += documents[d].endpoint_count;
         quantities += documents[d].quantity_count;
@@ -101,9 +101,9 @@ enum status inputs_load(struct inputs *in, const char *const *paths, int count, 
         TRY(samples_load(&documents[d], paths[d], arena, err));
         for (int k = 0; k < d; k++)
             if (!strcmp(documents[k].document.sha256, documents[d].document.sha256))
-                return fail(err, BAD_INPUT,
-                            "%s: holds the same samples as %s; a file must not be counted twice",
-                            paths[d], paths[k]);
+                return refuse(err,
+                              "%s: holds the same samples as %s; a file must not be counted twice",
+                              paths[d], paths[k]);
     }
     return inputs_join(in, documents, count, name, arena, err);
 }

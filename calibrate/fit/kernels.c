@@ -108,11 +108,10 @@ static enum status expect_alike(const struct inputs *in, enum kernel kernel,
         if (kernel == KERNEL_GEMM_WEIGHT && a->fp32_gradients != b->fp32_gradients)
             what = "fp32_gradients";
         if (what)
-            return fail(err, BAD_INPUT,
-                        "%s: %s '%s': expected the same %s as in %s; fit them apart",
-                        in->documents[in->document_of[b - in->all.samples]].document.path,
-                        sample_kind_names[b->kind], b->operation, what,
-                        in->documents[in->document_of[a - in->all.samples]].document.path);
+            return refuse(err, "%s: %s '%s': expected the same %s as in %s; fit them apart",
+                          in->documents[in->document_of[b - in->all.samples]].document.path,
+                          sample_kind_names[b->kind], b->operation, what,
+                          in->documents[in->document_of[a - in->all.samples]].document.path);
     }
     return OK;
 }

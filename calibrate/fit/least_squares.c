@@ -13,10 +13,10 @@ static const double rank_tolerance = 1e-10;
 static enum status solve(double *a, double *b, int rows, int columns, struct error *err)
 {
     if (LAPACKE_dgels(LAPACK_COL_MAJOR, 'N', rows, columns, 1, a, rows, b, rows) != 0)
-        return fail(err, BAD_INPUT, "least squares: the design matrix is rank-deficient");
+        return refuse(err, "least squares: the design matrix is rank-deficient");
     for (int j = 0; j < columns; j++)
         if (fabs(a[j * rows + j]) < rank_tolerance)
-            return fail(err, BAD_INPUT, "least squares: the design matrix is rank-deficient");
+            return refuse(err, "least squares: the design matrix is rank-deficient");
     return OK;
 }
 
@@ -49,7 +49,7 @@ enum status least_squares(struct solution *s, int rows, int columns, const doubl
         s->chi_square += residual / deviation[i] * (residual / deviation[i]);
     }
     if (LAPACKE_dpotri(LAPACK_COL_MAJOR, 'U', columns, a, rows) != 0)
-        return fail(err, BAD_INPUT, "least squares: the design matrix is rank-deficient");
+        return refuse(err, "least squares: the design matrix is rank-deficient");
     for (int j = 0; j < columns; j++)
         for (int k = 0; k < columns; k++)
             s->covariance[j * columns + k] = a[(j > k ? j : k) * rows + (j > k ? k : j)] /

@@ -86,8 +86,7 @@ enum status fit_linear(struct linear *f, int rows, int columns, const double *de
         best = t;
         found = true;
     }
-    if (!found)
-        return fail(err, BAD_INPUT, "least squares: no non-negative sum of terms fits the points");
+    if (!found) return refuse(err, "least squares: no non-negative sum of terms fits the points");
     take_intervals(f, &all, &best, rows, columns);
     return OK;
 }

@@ -228,10 +228,11 @@ enum status links_to_cluster(struct cluster *cluster, struct costs *costs,
         found = true;
     }
     if (!found)
-        return fail(err, BAD_INPUT,
-                    "%s: groups: no group has the measured GPU \"%s\" (--name gives the cluster's "
-                    "name for it)",
-                    cluster->document.path, gpu);
+        return refuse(
+            err,
+            "%s: groups: no group has the measured GPU \"%s\" (--name gives the cluster's "
+            "name for it)",
+            cluster->document.path, gpu);
     name_nodes(cluster, f, count_endpoints(f), arena);
     if (cluster->places.node_count) put_measured(cluster, f, arena);
     return cluster_check(cluster, err);

@@ -25,8 +25,8 @@ enum status point_of_sample(struct fit_point *p, const struct sample *s, double 
                             .high = m.high,
                             .deviation = m.deviation};
     if (p->seconds > 0) return OK;
-    return fail(err, BAD_INPUT, "%s: samples[%d].seconds: expected a median above 0, found %g",
-                path, index, p->seconds);
+    return refuse(err, "%s: samples[%d].seconds: expected a median above 0, found %g", path, index,
+                  p->seconds);
 }
 
 // ---- launches and throttling

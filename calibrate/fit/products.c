@@ -274,13 +274,13 @@ enum status products_fit(struct product_fit *fit, const struct product_sample *s
                                      .shape_count = share_out(samples, count, fold, arena)};
     *fit = none;
     if (fit->shape_count < SHAPES_MIN)
-        return fail(err, BAD_INPUT, "%s: expected products of at least %d shapes, found %d",
-                    gpu->gpu, SHAPES_MIN, fit->shape_count);
+        return refuse(err, "%s: expected products of at least %d shapes, found %d", gpu->gpu,
+                      SHAPES_MIN, fit->shape_count);
     if (!can_begin(gpu, rates))
-        return fail(err, BAD_INPUT,
-                    "%s: expected start values of processors, product_launch_s and the three "
-                    "product rates, found one missing",
-                    gpu->gpu);
+        return refuse(err,
+                      "%s: expected start values of processors, product_launch_s and the three "
+                      "product rates, found one missing",
+                      gpu->gpu);
     choose_numbers(&f, alone);
     TRY(fit_numbers(&f, fit, err));
     if (!alone || fit->numbers[PRODUCT_LONG].low > 1) return OK;

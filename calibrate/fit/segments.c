@@ -178,7 +178,7 @@ enum status fit_segments(struct segmented *f, const char *name, struct fit_point
 {
     points_sort(points, count);
     *f = (struct segmented){.name = name, .points = points, .point_count = count};
-    if (!count) return fail(err, BAD_INPUT, "%s: no samples", name);
+    if (!count) return refuse(err, "%s: no samples", name);
     double *deviation = TAKE(arena, count, double);
     points_deviations(deviation, points, count, arena);
     for (int i = 0; i < count; i++)

@@ -110,8 +110,8 @@ static enum status solve_family(struct family *f, struct arena *arena, struct er
 {
     int columns = 2 * f->cell_count + 2;
     if (f->count < columns)
-        return fail(err, BAD_INPUT, "%d runs without a pipeline are too few for %d cells", f->count,
-                    f->cell_count);
+        return refuse(err, "%d runs without a pipeline are too few for %d cells", f->count,
+                      f->cell_count);
     double *design = TAKE(arena, f->count * columns, double),
            *observed = TAKE(arena, f->count, double), *deviation = TAKE(arena, f->count, double);
     for (int i = 0; i < f->count; i++) {
@@ -194,7 +194,6 @@ enum status predict_by_cells(struct cell_table_report *report, struct predictor 
         if (run->row.metric != METRIC_ITERATION_TIME) run->excluded = "not an iteration's time";
         else answer_family(report, p, set, i, done, arena);
     }
-    return report->cells
-               ? OK
-               : fail(err, BAD_INPUT, "--table: expected runs without a pipeline, found none");
+    return report->cells ? OK
+                         : refuse(err, "--table: expected runs without a pipeline, found none");
 }

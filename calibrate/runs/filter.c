@@ -40,9 +40,8 @@ static enum status read_condition(struct condition *c, const char *what, const c
         if (c->modulus > 0) return OK;
         break;
     }
-    return fail(err, BAD_INPUT,
-                "%s: expected column=value, !=, <, <=, >, >=, ~ or row%%N=K, found '%.*s'", what,
-                length, at);
+    return refuse(err, "%s: expected column=value, !=, <, <=, >, >=, ~ or row%%N=K, found '%.*s'",
+                  what, length, at);
 }
 
 enum status filter_read(struct filter *f, const char *what, const char *text, struct arena *arena,
@@ -116,8 +115,8 @@ enum status filter_holds(const struct filter *f, const struct table *t, bool *ho
         }
         int column = table_column(t, c->column);
         if (column < 0)
-            return fail(err, BAD_INPUT, "%s: there is no column %s, which '%s' refers to", t->path,
-                        c->column, f->text);
+            return refuse(err, "%s: there is no column %s, which '%s' refers to", t->path,
+                          c->column, f->text);
         *holds = holds_for(c, t->cells[column]);
     }
     return OK;

@@ -30,7 +30,7 @@ static enum status read_key(struct fit_keys *k, const char *text, int length, st
                             struct error *err)
 {
     if (k->count == FIT_KEYS_MAX)
-        return fail(err, BAD_INPUT, "--fit: expected at most %d constants", FIT_KEYS_MAX);
+        return refuse(err, "--fit: expected at most %d constants", FIT_KEYS_MAX);
     struct fit_key *item = &k->items[k->count++];
     *item = (struct fit_key){.name = ""};
     for (int at = 0; at <= length;) {
@@ -39,14 +39,11 @@ static enum status read_key(struct fit_keys *k, const char *text, int length, st
         const char *name = arena_print(arena, "%.*s", end - at, text + at);
         int key = cost_key_find(name);
         if (key < 0)
-            return fail(err, BAD_INPUT,
-                        "--fit: expected numbers of the costs, found '%s'; nearest: %s", name,
-                        cost_key_nearest(name));
-        if (has_key(k, key))
-            return fail(err, BAD_INPUT, "--fit: %s appears twice", cost_keys[key].name);
+            return refuse(err, "--fit: expected numbers of the costs, found '%s'; nearest: %s",
+                          name, cost_key_nearest(name));
+        if (has_key(k, key)) return refuse(err, "--fit: %s appears twice", cost_keys[key].name);
         if (item->count == FIT_TIED_MAX)
-            return fail(err, BAD_INPUT, "--fit: expected at most %d numbers that are equal",
-                        FIT_TIED_MAX);
+            return refuse(err, "--fit: expected at most %d numbers that are equal", FIT_TIED_MAX);
         item->keys[item->count++] = key;
         item->name = arena_print(arena, "%s%s%s", item->name, at ? "+" : "", cost_keys[key].name);
         at = end + 1;
@@ -63,8 +60,7 @@ enum status fit_keys_read(struct fit_keys *k, const char *text, struct arena *ar
         TRY(read_key(k, at, length, arena, err));
         at += length + (at[length] == ',');
     }
-    return k->count ? OK
-                    : fail(err, BAD_INPUT, "--fit: expected numbers of the costs, found nothing");
+    return k->count ? OK : refuse(err, "--fit: expected numbers of the costs, found nothing");
 }
 
 enum status fit_keys_by_likelihood(struct fit_keys *k, bool asked, struct error *err)
@@ -73,8 +69,8 @@ enum status fit_keys_by_likelihood(struct fit_keys *k, bool asked, struct error 
     if (!asked || (k->count == 1 && k->items[0].count == 1 &&
                    k->items[0].keys[0] == cost_key_find("allocator_factor")))
         return OK;
-    return fail(err, BAD_INPUT, "--likelihood: expected --fit allocator_factor alone, found %s",
-                k->items[0].name);
+    return refuse(err, "--likelihood: expected --fit allocator_factor alone, found %s",
+                  k->items[0].name);
 }
 
 // Starting values of the search: of every number that a constant stands for, in the order in which
@@ -158,8 +154,8 @@ static enum status start(struct search *s, struct arena *arena, struct error *er
         visit_item(&s->keys->items[k], predictor_costs(s->predictor), s->gpus, s->gpu_count,
                    s->value_bytes, note_start, starts);
         if (!starts->count || !(starts->values[0] > 0))
-            return fail(err, BAD_INPUT, "--fit: %s is 0 in these costs; --set it to a start value",
-                        s->keys->items[k].name);
+            return refuse(err, "--fit: %s is 0 in these costs; --set it to a start value",
+                          s->keys->items[k].name);
         s->x[k] = log(starts->values[0]);
     }
     return OK;
@@ -253,8 +249,8 @@ static enum status find_jacobian(struct search *s, bool first, struct error *err
         }
         bool none = length < 1e-14 * s->count;
         if (none && first)
-            return fail(err, BAD_INPUT, "--fit: no row depends on %s%s", s->keys->items[k].name,
-                        instead_of(s, &s->keys->items[k]));
+            return refuse(err, "--fit: no row depends on %s%s", s->keys->items[k].name,
+                          instead_of(s, &s->keys->items[k]));
         for (int i = 0; i < n; i++) s->jacobian[(s->count + i) * n + k] = 0;
         s->jacobian[(s->count + k) * n + k] = none ? 1 : sqrt(length);
     }
@@ -397,9 +393,9 @@ enum status fit_iterations(struct iterations_fit *fit, const struct fit_keys *ke
     if (keys->by_likelihood) return fit_memory(fit, p, set, take, arena, err);
     collect(&s, set, take, arena);
     if (s.count < keys->count)
-        return fail(err, BAD_INPUT, "--fit: %d constants from %d rows that can be predicted%s%s",
-                    keys->count, s.count, s.refusal ? "; of another row: " : "",
-                    s.refusal ? s.refusal : "");
+        return refuse(err, "--fit: %d constants from %d rows that can be predicted%s%s",
+                      keys->count, s.count, s.refusal ? "; of another row: " : "",
+                      s.refusal ? s.refusal : "");
     int all = s.count + keys->count;
     s.residuals = TAKE(arena, s.count, double);
     s.changed = TAKE(arena, s.count, double);

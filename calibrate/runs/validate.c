@@ -56,8 +56,7 @@ static enum status predict_folds(struct validation *v, struct run_set *set, stru
     bool *others = TAKE(arena, set->count, bool), *own = TAKE(arena, set->count, bool);
     v->fit_count = runs_deal(set, settings->by, settings->folds);
     if (v->fit_count < 2)
-        return fail(err, BAD_INPUT, "--folds: the rows make %d fold; at least two are needed",
-                    v->fit_count);
+        return refuse(err, "--folds: the rows make %d fold; at least two are needed", v->fit_count);
     v->fits = TAKE(arena, v->fit_count, struct iterations_fit);
     for (int fold = 0; fold < v->fit_count; fold++) {
         for (int i = 0; i < set->count; i++) {

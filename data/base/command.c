@@ -65,8 +65,7 @@ int command_run(const char *program, const char *name, const struct command *c, 
     if (setjmp(exhausted)) fail_for_memory(&err);
     else command_call(c, argc, argv, &exit_code, &arena, &err);
     arena_close(&arena);
-    if (err.status == OK && !command_flushed())
-        fail(&err, BAD_INPUT, "standard output: cannot be written");
+    if (err.status == OK && !command_flushed()) refuse(&err, "standard output: cannot be written");
     if (err.status == OK) return exit_code;
     fprintf(stderr, "%s%s%s: %s\n", program, name ? " " : "", name ? name : "", err.text);
     return err.status == BAD_INPUT || err.status == UNAVAILABLE ? 2 : 1;

@@ -45,15 +45,15 @@ static enum status set_number(const struct option_row *row, void *to, const char
     if (row->type == OPTION_NUMBER) {
         double x = strtod(value, &end);
         if (!*value || *end || !isfinite(x) || x < row->low || x > row->high)
-            return fail(err, BAD_INPUT, "%s: expected a number from %.17g to %.17g, found '%s'",
-                        row->name, row->low, row->high, value);
+            return refuse(err, "%s: expected a number from %.17g to %.17g, found '%s'", row->name,
+                          row->low, row->high, value);
         *(double *)to = x;
         return OK;
     }
     long long x = strtoll(value, &end, 10);
     if (!*value || *end || errno || (double)x < row->low || (double)x > row->high)
-        return fail(err, BAD_INPUT, "%s: expected a whole number from %.17g to %.17g, found '%s'",
-                    row->name, row->low, row->high, value);
+        return refuse(err, "%s: expected a whole number from %.17g to %.17g, found '%s'", row->name,
+                      row->low, row->high, value);
     if (row->type == OPTION_INT) *(int64_t *)to = x;
     else *(int *)to = (int)x;
     return OK;
@@ -68,7 +68,7 @@ static enum status set_name(const struct option_row *row, int *to, const char *v
         size_t n = strlen(known);
         snprintf(known + n, sizeof known - n, "%s%s", i ? ", " : "", row->names[i]);
     }
-    return fail(err, BAD_INPUT, "%s: expected one of %s, found '%s'", row->name, known, value);
+    return refuse(err, "%s: expected one of %s, found '%s'", row->name, known, value);
 }
 
 static enum status add_text(const struct reading *r, const struct option_row *row,
@@ -76,7 +76,7 @@ static enum status add_text(const struct reading *r, const struct option_row *ro
 {
     if (!texts->items) texts->items = TAKE(r->arena, r->argc, const char *);
     if (texts->count == row->many)
-        return fail(r->err, BAD_INPUT, "%s: expected at most %d of these", row->name, row->many);
+        return refuse(r->err, "%s: expected at most %d of these", row->name, row->many);
     texts->items[texts->count++] = value;
     return OK;
 }
@@ -93,7 +93,7 @@ static enum status set(const struct reading *r, const struct option_row *row, co
     default: break;
     }
     if (!*value && !is_operand(row))
-        return fail(r->err, BAD_INPUT, "%s: expected a value, found nothing", row->name);
+        return refuse(r->err, "%s: expected a value, found nothing", row->name);
     if (row->many) return add_text(r, row, to, value);
     return *(const char **)to = value, OK;
 }
@@ -201,11 +201,10 @@ static enum status check_row(const struct reading *r, const struct option_row *r
     if ((!row->needs && !row->excludes) || !is_given(r, row)) return OK;
     for (const char *term = row->needs; term && *term; term = next_term(term))
         if (!counts(r, term, true))
-            return fail(r->err, BAD_INPUT, "%s: requires %s", row->name, term_text(r, term));
+            return refuse(r->err, "%s: requires %s", row->name, term_text(r, term));
     for (const char *term = row->excludes; term && *term; term = next_term(term))
         if (counts(r, term, false))
-            return fail(r->err, BAD_INPUT, "%s: cannot be combined with %s", row->name,
-                        term_text(r, term));
+            return refuse(r->err, "%s: cannot be combined with %s", row->name, term_text(r, term));
     return OK;
 }
 
@@ -215,13 +214,11 @@ static enum status check_all(const struct reading *r)
     const struct option_row *row;
     int fewest = 0;
     for (int i = 0; (row = command_row(c, i)); i++) fewest += is_operand(row) ? (int)row->low : 0;
-    if (r->operand_count < fewest)
-        return fail(r->err, BAD_INPUT, "missing operand; usage: %s", c->usage);
+    if (r->operand_count < fewest) return refuse(r->err, "missing operand; usage: %s", c->usage);
     for (int i = 0; (row = command_row(c, i)); i++) TRY(check_row(r, row));
     for (const char *term = c->needs; term && *term; term = next_term(term))
         if (!counts(r, term, false))
-            return fail(r->err, BAD_INPUT, "%s is missing; usage: %s", term_text(r, term),
-                        c->usage);
+            return refuse(r->err, "%s is missing; usage: %s", term_text(r, term), c->usage);
     return OK;
 }
 
@@ -238,9 +235,9 @@ static enum status unknown_option(const struct command *c, const char *word, str
         if (!is_operand(row)) names[known++] = row->name;
     snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "="), word);
     int meant = name_meant(name, names, known);
-    if (meant < 0) return fail(err, BAD_INPUT, "unknown option '%s'; usage: %s", word, c->usage);
-    return fail(err, BAD_INPUT, "unknown option '%s', did you mean %s? usage: %s", word,
-                names[meant], c->usage);
+    if (meant < 0) return refuse(err, "unknown option '%s'; usage: %s", word, c->usage);
+    return refuse(err, "unknown option '%s', did you mean %s? usage: %s", word, names[meant],
+                  c->usage);
 }
 
 // Words and the folder that relative names begin at: their names are printed and written.
@@ -262,7 +259,7 @@ static enum status take_operand(struct reading *r, const char *word)
         r->operand_count++;
         return set(r, row, word);
     }
-    return fail(r->err, BAD_INPUT, "unexpected operand '%s'; usage: %s", word, r->command->usage);
+    return refuse(r->err, "unexpected operand '%s'; usage: %s", word, r->command->usage);
 }
 
 // The option argv[*i], and its value if that is the next word.
@@ -273,9 +270,9 @@ static enum status take_option(struct reading *r, char **argv, int *i)
         command_find(r->command, word, equals ? (size_t)(equals - word) : strlen(word));
     if (!row) return unknown_option(r->command, word, r->err);
     if (row->type == OPTION_FLAG)
-        return equals ? fail(r->err, BAD_INPUT, "%s takes no value", row->name) : set(r, row, NULL);
+        return equals ? refuse(r->err, "%s takes no value", row->name) : set(r, row, NULL);
     if (!equals && *i + 1 == r->argc)
-        return fail(r->err, BAD_INPUT, "%s: expected a value, found nothing", row->name);
+        return refuse(r->err, "%s: expected a value, found nothing", row->name);
     return set(r, row, equals ? equals + 1 : argv[++*i]);
 }
 
@@ -309,6 +306,6 @@ enum status command_read_options(const struct command *c, void *options, int arg
     bool helped;
     for (int i = 1; i < argc; i++)
         if (!strncmp(argv[i], "--help", 6) || !strcmp(argv[i], "-h"))
-            return fail(err, BAD_INPUT, "%s: expected an option of %s", argv[i], c->name);
+            return refuse(err, "%s: expected an option of %s", argv[i], c->name);
     return command_read(c, options, argc, argv, &helped, arena, err);
 }

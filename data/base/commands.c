@@ -17,21 +17,20 @@ static const struct command *find(const struct command *t, const char *name)
     return NULL;
 }
 
-static enum status refuse(const struct command *t, const char *name, struct arena *arena,
-                          struct error *err)
+static enum status refuse_word(const struct command *t, const char *name, struct arena *arena,
+                               struct error *err)
 {
     const char **names = TAKE(arena, t->kind_count, const char *), *known = "";
     for (int i = 0; i < t->kind_count; i++) {
         names[i] = t->kinds[i]->name;
         known = arena_print(arena, "%s%s%s", known, i ? ", " : "", names[i]);
     }
-    if (!*name) return fail(err, BAD_INPUT, "a %s is missing: expected one of %s", t->what, known);
+    if (!*name) return refuse(err, "a %s is missing: expected one of %s", t->what, known);
     int meant = name_meant(name, names, t->kind_count);
     const char *what = *name == '-' ? "option" : t->what;
-    if (meant < 0)
-        return fail(err, BAD_INPUT, "unknown %s '%s': expected one of %s", what, name, known);
-    return fail(err, BAD_INPUT, "unknown %s '%s', did you mean %s? %s --help lists all", what, name,
-                names[meant], t->program);
+    if (meant < 0) return refuse(err, "unknown %s '%s': expected one of %s", what, name, known);
+    return refuse(err, "unknown %s '%s', did you mean %s? %s --help lists all", what, name,
+                  names[meant], t->program);
 }
 
 static void print_list(FILE *to, const struct command *t)
@@ -99,7 +98,7 @@ static enum status run_kind(const struct command *t, int argc, char **argv, int 
         print_sections(t, argc > 2 ? argv[2] : "", arena);
     } else if (is_help(name) && argc > 2) {
         const struct command *asked = find(t, argv[2]);
-        if (!asked) return refuse(t, argv[2], arena, err);
+        if (!asked) return refuse_word(t, argv[2], arena, err);
         char **words = TAKE(arena, argc, char *);
         for (int i = 2; i < argc; i++) words[i - 2] = argv[i];
         words[argc - 2] = arena_copy_text(arena, "--help");
@@ -108,7 +107,7 @@ static enum status run_kind(const struct command *t, int argc, char **argv, int 
         printf("usage: %s\n", t->usage);
         print_list(stdout, t);
     } else if (!completing) {
-        return refuse(t, name, arena, err);
+        return refuse_word(t, name, arena, err);
     }
     return OK;
 }
@@ -163,7 +162,7 @@ static enum status print_page(const struct command *p, const char *name, struct 
                               struct error *err)
 {
     const struct command *c = find(p, name);
-    if (*name && !c) return refuse(p, name, arena, err);
+    if (*name && !c) return refuse_word(p, name, arena, err);
     if (c) {
         print_title(p->program, name, c->text, arena);
         print_part(c, HELP_PAGE, arena);
@@ -184,8 +183,7 @@ static enum status run_own_word(const struct command *p, int argc, char **argv, 
         return print_page(p, argc > 3 ? argv[3] : "", arena, err);
     *done = !strcmp(argv[1], "--version") || !strcmp(argv[1], "-V") || !strcmp(argv[1], "version");
     if (*done && argc > 2 && !json)
-        return fail(err, BAD_INPUT, "%s: expected --json or nothing after it, found '%s'", argv[1],
-                    argv[2]);
+        return refuse(err, "%s: expected --json or nothing after it, found '%s'", argv[1], argv[2]);
     if (*done)
         printf(json ? "{\"name\": \"%s\", \"version\": \"%s\"}\n" : "%s %s\n", p->executable,
                PLUMBLINE_VERSION);

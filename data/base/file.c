@@ -31,13 +31,11 @@ static enum status open_file(int *fd, size_t *size, const char *path, struct err
 {
     struct stat s;
     *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (*fd < 0 && errno == ENXIO)
-        return fail(err, BAD_INPUT, "%s: expected a file, found a socket", path);
-    if (*fd < 0) return fail(err, BAD_INPUT, "%s: cannot be read: %s", path, strerror(errno));
-    if (fstat(*fd, &s))
-        return fail(err, BAD_INPUT, "%s: cannot be read: %s", path, strerror(errno));
+    if (*fd < 0 && errno == ENXIO) return refuse(err, "%s: expected a file, found a socket", path);
+    if (*fd < 0) return refuse(err, "%s: cannot be read: %s", path, strerror(errno));
+    if (fstat(*fd, &s)) return refuse(err, "%s: cannot be read: %s", path, strerror(errno));
     if (!S_ISREG(s.st_mode))
-        return fail(err, BAD_INPUT, "%s: expected a file, found %s", path, kind_of(s.st_mode));
+        return refuse(err, "%s: expected a file, found %s", path, kind_of(s.st_mode));
     *size = s.st_size > 0 ? (size_t)s.st_size : 0;
     return OK;
 }
@@ -48,13 +46,12 @@ static enum status read_all(int fd, const char *path, char *bytes, size_t size, 
     for (ssize_t n = 1; n > 0;) {
         n = read(fd, bytes + used, size + 1 - used); // one byte more shows whether the file goes on
         if (n < 0 && errno == EINTR) n = 1;
-        else if (n < 0)
-            return fail(err, BAD_INPUT, "%s: cannot be read: %s", path, strerror(errno));
+        else if (n < 0) return refuse(err, "%s: cannot be read: %s", path, strerror(errno));
         else used += (size_t)n;
         if (used > size)
-            return fail(err, BAD_INPUT, "%s: larger than its stated size of %zu bytes", path, size);
+            return refuse(err, "%s: larger than its stated size of %zu bytes", path, size);
     }
-    if (used < size) return fail(err, BAD_INPUT, "%s: changed while it was read", path);
+    if (used < size) return refuse(err, "%s: changed while it was read", path);
     bytes[used] = '\0';
     return OK;
 }
@@ -104,7 +101,7 @@ static enum status read_file(const char *path, const char **text, size_t *size, 
     arena_defer(arena, release_descriptor, fd);
     TRY(open_file(fd, size, path, err));
     if (*size > FILE_BYTES_MAX)
-        return fail(err, BAD_INPUT, "%s: larger than %d MiB", path, FILE_BYTES_MAX >> 20);
+        return refuse(err, "%s: larger than %d MiB", path, FILE_BYTES_MAX >> 20);
     memory_allow(MEMORY_FOR_A_BYTE * *size);
     char *bytes = arena_take(arena, *size + 1, 1);
     *text = bytes;
@@ -219,16 +216,16 @@ enum status file_check_place(const char *path, struct error *err)
     struct stat s;
     if (!strcmp(path, "-")) return OK;
     if (strlen(path) > sizeof temporary - 40)
-        return fail(err, BAD_INPUT, "%.60s...: the name is too long", path);
+        return refuse(err, "%.60s...: the name is too long", path);
     if (!stat(path, &s) && S_ISDIR(s.st_mode))
-        return fail(err, BAD_INPUT, "%s: cannot be written: it is a directory", path);
+        return refuse(err, "%s: cannot be written: it is a directory", path);
     if (!stat(path, &s) && !S_ISREG(s.st_mode)) return OK;
     sigset_t before;
     block_signals(&before);
     int fd = open_beside(path, temporary, sizeof temporary), why = errno;
     if (fd >= 0) close(fd), unlink(temporary), note_temporary("");
     sigprocmask(SIG_SETMASK, &before, NULL);
-    return fd >= 0 ? OK : fail(err, BAD_INPUT, "%s: cannot be written: %s", path, strerror(why));
+    return fd >= 0 ? OK : refuse(err, "%s: cannot be written: %s", path, strerror(why));
 }
 
 // false: not written, for the reason *why; nothing is left behind.
@@ -254,31 +251,29 @@ enum status file_write_parts(const char *path, file_part *next, void *argument, 
         size_t size;
         while (next(argument, &text, &size))
             if (fwrite(text, 1, size, stdout) != size || fflush(stdout))
-                return fail(err, BAD_INPUT, "standard output: cannot be written: %s",
-                            strerror(errno));
+                return refuse(err, "standard output: cannot be written: %s", strerror(errno));
         return OK;
     }
     char temporary[FILE_NAME_MAX];
     struct stat s;
     if (strlen(path) > sizeof temporary - 40)
-        return fail(err, BAD_INPUT, "%.60s...: the name is too long", path);
+        return refuse(err, "%.60s...: the name is too long", path);
     if (!stat(path, &s) && !S_ISREG(s.st_mode)) {
         // A device or pipe (/dev/null) is written, not replaced; a directory is refused.
         if (S_ISDIR(s.st_mode))
-            return fail(err, BAD_INPUT, "%s: cannot be written: it is a directory", path);
+            return refuse(err, "%s: cannot be written: it is a directory", path);
         int fd = open(path, O_WRONLY | O_CLOEXEC);
         bool written = fd >= 0 && write_parts(fd, next, argument);
         int why = errno;
         if (fd >= 0 && close(fd) && written) written = false, why = errno;
-        return written ? OK
-                       : fail(err, BAD_INPUT, "%s: cannot be written: %s", path, strerror(why));
+        return written ? OK : refuse(err, "%s: cannot be written: %s", path, strerror(why));
     }
     sigset_t before;
     block_signals(&before);
     int why;
     bool written = replace_file(path, temporary, sizeof temporary, next, argument, &why);
     sigprocmask(SIG_SETMASK, &before, NULL);
-    if (!written) return fail(err, BAD_INPUT, "%s: cannot be written: %s", path, strerror(why));
+    if (!written) return refuse(err, "%s: cannot be written: %s", path, strerror(why));
     flush_folder(path);
     return OK;
 }
@@ -365,19 +360,17 @@ enum status file_make_folder(const char *path, struct error *err)
 {
     char part[4096];
     struct stat s;
-    if (strlen(path) >= sizeof part)
-        return fail(err, BAD_INPUT, "%.60s...: the name is too long", path);
+    if (strlen(path) >= sizeof part) return refuse(err, "%.60s...: the name is too long", path);
     snprintf(part, sizeof part, "%s", path);
     for (char *p = part + 1;; p++) {
         char here = *p;
         if (here != '/' && here) continue;
         *p = '\0';
         if (mkdir(part, 0777) && errno != EEXIST)
-            return fail(err, BAD_INPUT, "%s: cannot be created: %s", part, strerror(errno));
+            return refuse(err, "%s: cannot be created: %s", part, strerror(errno));
         *p = here;
         if (!here) break;
     }
-    if (stat(path, &s) || !S_ISDIR(s.st_mode))
-        return fail(err, BAD_INPUT, "%s: expected a folder", path);
+    if (stat(path, &s) || !S_ISDIR(s.st_mode)) return refuse(err, "%s: expected a folder", path);
     return OK;
 }

@@ -76,5 +76,5 @@ enum status plain_check(const char *text, const char *where, struct error *err)
 {
     char found[PLAIN_FOUND_MAX];
     if (text_is_plain(text, strlen(text), found)) return OK;
-    return fail(err, BAD_INPUT, "%s: expected plain text, found a %s", where, found);
+    return refuse(err, "%s: expected plain text, found a %s", where, found);
 }

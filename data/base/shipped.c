@@ -100,10 +100,11 @@ enum status shipped_list(const char *const **names, int *count, const char *fold
     qsort(found, (size_t)*count, sizeof *found, compare_texts);
     *names = found;
     if (*count) return OK;
-    return fail(err, BAD_INPUT,
-                "the shipped %s are not next to the program or its library: set PLUMBLINE_DATA to "
-                "the data folder",
-                folder);
+    return refuse(
+        err,
+        "the shipped %s are not next to the program or its library: set PLUMBLINE_DATA to "
+        "the data folder",
+        folder);
 }
 
 // ---- models under the names that people give them
@@ -177,11 +178,12 @@ enum status shipped_find(const char **path, const char *folder, const char *name
         *path = find_everywhere(folder, meant, arena);
         return OK;
     }
-    return fail(err, BAD_INPUT,
-                "%s: no such file, and not one of the shipped %s; the nearest is \"%s\" (plumbline "
-                "%s lists them)%s",
-                name, folder, names[name_nearest(hub ? slash + 1 : name, names, count)], folder,
-                hub ? "; plumbline import hf reads the config.json of any other" : "");
+    return refuse(
+        err,
+        "%s: no such file, and not one of the shipped %s; the nearest is \"%s\" (plumbline "
+        "%s lists them)%s",
+        name, folder, names[name_nearest(hub ? slash + 1 : name, names, count)], folder,
+        hub ? "; plumbline import hf reads the config.json of any other" : "");
 }
 
 enum status shipped_file(const char **path, const char *folder, const char *name,
@@ -192,10 +194,10 @@ enum status shipped_file(const char **path, const char *folder, const char *name
         *path = place ? arena_print(arena, "%s/%s", place, name) : NULL;
         if (place && !access(*path, R_OK)) return OK;
     }
-    return fail(err, BAD_INPUT,
-                "%s/%s is not next to the program or its library: set PLUMBLINE_DATA to the data "
-                "folder",
-                folder, name);
+    return refuse(err,
+                  "%s/%s is not next to the program or its library: set PLUMBLINE_DATA to the data "
+                  "folder",
+                  folder, name);
 }
 
 static int add_gpus(const char **names, int count, const char *text, struct arena *arena)

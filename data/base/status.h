@@ -27,6 +27,9 @@ struct error {
 enum status fail(struct error *err, enum status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+// What the user gave is not accepted.
+#define refuse(err, ...) fail(err, BAD_INPUT, __VA_ARGS__)
+
 // Returns from the calling function if `call` fails, with its failure. This is safe everywhere,
 // because everything created belongs to an arena.
 #define TRY(call)                                                                                  \

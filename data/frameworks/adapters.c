@@ -60,21 +60,21 @@ enum status adapters_add(struct model *m, const struct run *r, struct arena *are
         struct layer_run *run = &with.runs[i];
         bool ends = run->kind == LAYER_EMBEDDING || run->kind == LAYER_HEAD;
         if (!ends && run->kind != LAYER_BLOCK && run->kind != LAYER_MOE)
-            return fail(err, BAD_INPUT,
-                        "%s: adapters are priced in blocks and mixtures alone: import the job "
-                        "alone, and the model without them",
-                        r->file);
+            return refuse(err,
+                          "%s: adapters are priced in blocks and mixtures alone: import the job "
+                          "alone, and the model without them",
+                          r->file);
         run->frozen = true;
         if (ends) continue;
         if (!adapt(run, run_shape(m, run), r))
-            return fail(err, BAD_INPUT,
-                        "%s: expected names of products (q_proj, linear_qkv), found %.60s", r->file,
-                        r->adapters.modules);
+            return refuse(err, "%s: expected names of products (q_proj, linear_qkv), found %.60s",
+                          r->file, r->adapters.modules);
         if (run->kind == LAYER_MOE && !adapters_spare_ffn(run->adapter_modules))
-            return fail(err, BAD_INPUT,
-                        "%s: adapters on experts are not priced: name products of attention alone "
-                        "(q_proj, linear_qkv), or import the job alone",
-                        r->file);
+            return refuse(
+                err,
+                "%s: adapters on experts are not priced: name products of attention alone "
+                "(q_proj, linear_qkv), or import the job alone",
+                r->file);
     }
     TRY(model_check(&with, err));
     return *m = with, OK;

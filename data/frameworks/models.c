@@ -467,7 +467,7 @@ enum status framework_check_model(const struct problem *p, struct arena *arena, 
     for (int f = FRAMEWORK_MEGATRON; framework_names[f]; f++)
         if (!framework_gaps(texts, (enum framework)f, p, arena))
             others = arena_print(arena, "%s%s, ", others, framework_names[f]);
-    return fail(err, BAD_INPUT, "%s: %s cannot express this model: %s; expected %sor any",
-                document_name(&p->model.document, p->model.name ? p->model.name : "the model"),
-                framework_names[framework], what, others);
+    return refuse(err, "%s: %s cannot express this model: %s; expected %sor any",
+                  document_name(&p->model.document, p->model.name ? p->model.name : "the model"),
+                  framework_names[framework], what, others);
 }

@@ -138,10 +138,10 @@ static enum status check_axis(const struct designs *d, int axis, struct error *e
         double x = v->values[i];
         if (!(x >= ranges[axis].low && x <= ranges[axis].high) ||
             (ranges[axis].whole && floor(x) != x))
-            return fail(err, BAD_INPUT, "%s: %s: expected %s from %g to %g, found %.9g",
-                        document_name(&d->document, "designs"), design_axis_names[axis],
-                        ranges[axis].whole ? "whole numbers" : "numbers", ranges[axis].low,
-                        ranges[axis].high, x);
+            return refuse(err, "%s: %s: expected %s from %g to %g, found %.9g",
+                          document_name(&d->document, "designs"), design_axis_names[axis],
+                          ranges[axis].whole ? "whole numbers" : "numbers", ranges[axis].low,
+                          ranges[axis].high, x);
     }
     return OK;
 }
@@ -157,8 +157,8 @@ enum status designs_load(struct designs *d, const char *path, struct arena *aren
         if (d->axes[axis].value_count) choices *= d->axes[axis].value_count;
     }
     if (choices <= DESIGN_CHOICES_MAX) return OK;
-    return fail(err, BAD_INPUT, "%s: expected at most %d choices of all parameters, found %.9g",
-                document_name(&d->document, "designs"), DESIGN_CHOICES_MAX, choices);
+    return refuse(err, "%s: expected at most %d choices of all parameters, found %.9g",
+                  document_name(&d->document, "designs"), DESIGN_CHOICES_MAX, choices);
 }
 
 // ---- choices

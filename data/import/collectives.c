@@ -36,8 +36,8 @@ static enum status find_column(int *column, const struct table *t, const char *n
     *column = table_column(t, name);
     if (*column < 0 && other) *column = table_column(t, other);
     return *column >= 0 ? OK
-                        : fail(err, BAD_INPUT, "%s: expected a column %s%s%s, found none", t->path,
-                               name, other ? " or " : "", other ? other : "");
+                        : refuse(err, "%s: expected a column %s%s%s, found none", t->path, name,
+                                 other ? " or " : "", other ? other : "");
 }
 
 static enum status read_points(struct collectives_import *in, struct table *t, struct error *err)
@@ -96,9 +96,9 @@ static enum status put_table(struct collective_times *to, const struct collectiv
     for (int i = count - 1; i >= 0; i--) {
         bool noise = i + 1 < count && points[i].seconds > to->seconds[i + 1];
         if (i + 1 < count && points[i].bytes >= to->bytes[i + 1])
-            return fail(err, BAD_INPUT, "%s: %s among %lld ranks, %lld a node: %.9g bytes twice",
-                        path, operations[points->operation], (long long)points->ranks,
-                        (long long)points->per_node, points[i].bytes);
+            return refuse(err, "%s: %s among %lld ranks, %lld a node: %.9g bytes twice", path,
+                          operations[points->operation], (long long)points->ranks,
+                          (long long)points->per_node, points[i].bytes);
         to->bytes[i] = points[i].bytes;
         to->seconds[i] = noise ? to->seconds[i + 1] : points[i].seconds;
     }
@@ -113,8 +113,7 @@ static enum status add_tables(struct costs *c, struct collectives_import *in, co
     struct collective_times *tables =
         TAKE(in->arena, in->count + c->collective_count, struct collective_times);
     int count = 0;
-    if (!in->count)
-        return fail(err, BAD_INPUT, "%s: expected rows of what is asked for, found none", path);
+    if (!in->count) return refuse(err, "%s: expected rows of what is asked for, found none", path);
     qsort(in->points, (size_t)in->count, sizeof *in->points, compare);
     for (int first = 0, next; first < in->count; first = next) {
         for (next = first; next < in->count && same_table(&in->points[first], &in->points[next]);)
@@ -137,7 +136,7 @@ static enum status import_gpu(struct costs *c, const char *text, bool inside,
     struct table t;
     if (gpu) in.cluster = arena_print(arena, "%.*s", (int)(gpu - text), text);
     if (!costs_find_gpu(c, in.gpu))
-        return fail(err, BAD_INPUT, "--gpu: the costs have no GPU \"%.60s\"", in.gpu);
+        return refuse(err, "--gpu: the costs have no GPU \"%.60s\"", in.gpu);
     TRY(table_open_text(&t, file->path, bytes, size, arena, err));
     TRY(read_points(&in, &t, err));
     return add_tables(c, &in, file->path, err);

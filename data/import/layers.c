@@ -275,17 +275,17 @@ static enum status make_costs(struct costs *c, const struct layers_import *in,
         TRY(costs_load(c, path, arena, err));
         for (int i = 0; i < in->gpu_count; i++)
             if (!costs_find_gpu(c, in->gpus[i]))
-                return fail(err, BAD_INPUT,
-                            "%s: has no GPU \"%.60s\"; --gpu chooses one of the table's, --as "
-                            "gives its name in the costs",
-                            path, in->gpus[i]);
+                return refuse(err,
+                              "%s: has no GPU \"%.60s\"; --gpu chooses one of the table's, --as "
+                              "gives its name in the costs",
+                              path, in->gpus[i]);
         *into = memcpy(TAKE(arena, 1, struct document), &c->document, sizeof c->document);
     } else assume_costs(c, in, arena);
     // The first entry that matches counts, so new ones come before existing ones.
     int old = c->layer_time_count;
     if (in->count + old > TIMES_MAX)
-        return fail(err, BAD_INPUT, "%s: %d entries of layer_times, expected at most %d", file,
-                    in->count + old, TIMES_MAX);
+        return refuse(err, "%s: %d entries of layer_times, expected at most %d", file,
+                      in->count + old, TIMES_MAX);
     struct layer_time *times =
         arena_grow(arena, in->times, (size_t)in->count, (size_t)(in->count + old), sizeof *times);
     if (old) memcpy(times + in->count, c->layer_times, (size_t)old * sizeof *times);

@@ -293,21 +293,21 @@ static enum status read_links(struct links *l, const char *path, const char *tex
         if (l->table != TABLE_NONE) TRY((pairs ? read_pairs : read_row)(l, t, err));
     }
     if (l->table == TABLE_PAIRS && l->rows)
-        return fail(err, BAD_INPUT, "%s: a matrix of %d devices has %d rows: the file is cut off",
-                    path, l->columns - 1, l->rows);
+        return refuse(err, "%s: a matrix of %d devices has %d rows: the file is cut off", path,
+                      l->columns - 1, l->rows);
     if (l->samples.sample_count) return OK;
     if (any && l->columns == 2 && l->devices == 1)
-        return fail(err, BAD_INPUT, "%s: the matrix is of one device, which has no link to measure",
-                    path);
+        return refuse(err, "%s: the matrix is of one device, which has no link to measure", path);
     if (l->passed_over)
-        return fail(err, BAD_INPUT, "%s: expected a test in one direction, found \"%.60s\"", path,
-                    l->not_taken);
-    return fail(err, BAD_INPUT,
-                any ? "%s: expected rows of %d bytes or more, found none: ib_write_bw -s 8388608, "
-                      "or -a"
-                    : "%s: expected what ib_write_bw, ib_write_lat, osu_bw, osu_latency or "
-                      "p2pBandwidthLatencyTest prints, found no header of theirs",
-                path, LONG_BYTES);
+        return refuse(err, "%s: expected a test in one direction, found \"%.60s\"", path,
+                      l->not_taken);
+    return refuse(
+        err,
+        any ? "%s: expected rows of %d bytes or more, found none: ib_write_bw -s 8388608, "
+              "or -a"
+            : "%s: expected what ib_write_bw, ib_write_lat, osu_bw, osu_latency or "
+              "p2pBandwidthLatencyTest prints, found no header of theirs",
+        path, LONG_BYTES);
 }
 
 // ---- the command

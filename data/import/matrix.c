@@ -165,11 +165,12 @@ static enum status describe_nodes(struct node_group *g, const struct matrix_requ
                           : !g->memory_bytes            ? "--memory-gb"
                           : !(g->intra.bytes_per_s > 0) ? "--intra-gb-s"
                                                         : NULL;
-    return missing ? fail(err, BAD_INPUT,
-                          "%s is missing: the matrix does not state it; give it, or name a cluster "
-                          "of such nodes with --like",
-                          missing)
-                   : OK;
+    return missing
+               ? refuse(err,
+                        "%s is missing: the matrix does not state it; give it, or name a cluster "
+                        "of such nodes with --like",
+                        missing)
+               : OK;
 }
 
 static void say_range(const struct places *p)
@@ -243,8 +244,8 @@ static enum status take_text(struct cluster *c, const struct matrix_request *r, 
     struct links links = links_of(c, r, table);
     for (int i = 0; i < m.count; i++)
         if (put_row(&links, i, &m.values[(size_t)i * (size_t)m.count]) >= 0)
-            return fail(err, BAD_INPUT, "%s: %.60s: expected bandwidths of 1 to %g bytes/s",
-                        c->document.path, m.names[i], RATE_MAX);
+            return refuse(err, "%s: %.60s: expected bandwidths of 1 to %g bytes/s",
+                          c->document.path, m.names[i], RATE_MAX);
     return OK;
 }
 

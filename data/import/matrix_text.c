@@ -71,11 +71,11 @@ enum status matrix_read_text(struct matrix_text *m, const char *path, const char
         else if (t.row >= 0 && l->word_count) TRY(take_row(&t, l, err));
     } while (t.row < 0 || t.row < m->count);
     if (t.row < 0)
-        return fail(err, BAD_INPUT,
-                    "%s: expected a matrix as JSON, or what mpiGraph prints with its %s table; "
-                    "found neither",
-                    path, t.title);
+        return refuse(err,
+                      "%s: expected a matrix as JSON, or what mpiGraph prints with its %s table; "
+                      "found neither",
+                      path, t.title);
     return t.row == m->count ? OK
-                             : fail(err, BAD_INPUT, "%s: %s: expected %d rows, found %d: cut short",
-                                    path, t.title, m->count, t.row);
+                             : refuse(err, "%s: %s: expected %d rows, found %d: cut short", path,
+                                      t.title, m->count, t.row);
 }

@@ -48,10 +48,10 @@ const char *nccl_operation(const char *program)
 
 enum status nccl_refuse_program(const char *program, const char *where, struct error *err)
 {
-    return fail(err, BAD_INPUT,
-                "%s: expected all_reduce, reduce_scatter, all_gather, alltoall or sendrecv_perf, "
-                "found \"%.60s\"",
-                where, program);
+    return refuse(err,
+                  "%s: expected all_reduce, reduce_scatter, all_gather, alltoall or sendrecv_perf, "
+                  "found \"%.60s\"",
+                  where, program);
 }
 
 // ---- tests and ranks
@@ -66,13 +66,11 @@ enum status nccl_begin_test(struct nccl_import *n, const char *program, const ch
                             struct error *err)
 {
     if (++n->test_count > NCCL_TESTS_MAX)
-        return fail(err, BAD_INPUT, "%s: expected at most %d tests, found more", where,
-                    NCCL_TESTS_MAX);
+        return refuse(err, "%s: expected at most %d tests, found more", where, NCCL_TESTS_MAX);
     const char *told = program ? nccl_operation(program) : NULL, *asked = n->settings->operation;
     if (program && !told && !is_left_out(n)) return nccl_refuse_program(program, where, err);
     if (told && asked && strcmp(told, asked) != 0 && !is_left_out(n))
-        return fail(err, BAD_INPUT, "%s: --operation %s, but the file is of %s", where, asked,
-                    told);
+        return refuse(err, "%s: --operation %s, but the file is of %s", where, asked, told);
     struct nccl_test *t = &n->test;
     *t = (struct nccl_test){.operation = told ? told
                                               : asked}; // samples keep the members of the last one
@@ -120,24 +118,25 @@ enum status nccl_add_rank(struct nccl_import *n, int64_t rank, int64_t group, co
     struct nccl_test *t = &n->test;
     TRY(add_left_out(n, rank, group, host, device, device_name, where, err));
     if (t->group_size)
-        return fail(err, BAD_INPUT, "%s: expected no rank after the results, found one", where);
+        return refuse(err, "%s: expected no rank after the results, found one", where);
     if (rank < t->rank_count)
-        return fail(err, BAD_INPUT,
-                    "%s: rank %lld appears twice: several tests ran side by side, as happens if "
-                    "nccl-tests was built without MPI",
-                    where, (long long)rank);
+        return refuse(err,
+                      "%s: rank %lld appears twice: several tests ran side by side, as happens if "
+                      "nccl-tests was built without MPI",
+                      where, (long long)rank);
     if (rank != t->rank_count)
-        return fail(
-            err, BAD_INPUT,
+        return refuse(
+            err,
             "%s: expected rank %d, found %lld: if the list of ranks is cut off, give --ranks N "
             "and --gpus-per-node N",
             where, t->rank_count, (long long)rank);
     if (rank >= NCCL_RANKS_MAX || group < 0 || group >= NCCL_RANKS_MAX || device < 0 ||
         device >= NCCL_RANKS_MAX || n->samples.endpoint_count >= NCCL_RANKS_MAX)
-        return fail(err, BAD_INPUT,
-                    "%s: expected ranks, groups and devices below %d, found rank %lld, group %lld, "
-                    "device %lld",
-                    where, NCCL_RANKS_MAX, (long long)rank, (long long)group, (long long)device);
+        return refuse(
+            err,
+            "%s: expected ranks, groups and devices below %d, found rank %lld, group %lld, "
+            "device %lld",
+            where, NCCL_RANKS_MAX, (long long)rank, (long long)group, (long long)device);
     int capacity = t->rank_capacity;
     GROW(n->arena, t->groups, t->rank_count, capacity, 16);
     GROW(n->arena, t->members, t->rank_count, t->rank_capacity, 16);
@@ -154,21 +153,20 @@ enum status nccl_settle_groups(struct nccl_import *n, const char *where, struct 
     struct nccl_test *t = &n->test;
     if (t->group_size) return OK;
     if (!t->rank_count)
-        return fail(err, BAD_INPUT,
-                    "%s: expected the list of ranks and devices before the results, found none: "
-                    "give --ranks N, and --gpus-per-node of several nodes",
-                    where);
+        return refuse(err,
+                      "%s: expected the list of ranks and devices before the results, found none: "
+                      "give --ranks N, and --gpus-per-node of several nodes",
+                      where);
     int *sizes = TAKE(n->arena, NCCL_RANKS_MAX, int);
     for (int i = 0; i < t->rank_count; i++) t->group_count += !sizes[t->groups[i]]++;
     int first = t->groups[0], size = 0, *members = TAKE(n->arena, t->rank_count, int);
     for (int i = 0; i < t->rank_count; i++) {
         if (sizes[t->groups[i]] != sizes[first])
-            return fail(err, BAD_INPUT, "%s: expected groups of equal size, found %d and %d", where,
-                        sizes[first], sizes[t->groups[i]]);
+            return refuse(err, "%s: expected groups of equal size, found %d and %d", where,
+                          sizes[first], sizes[t->groups[i]]);
         if (t->groups[i] == first) members[size++] = t->members[i];
     }
-    if (size < 2)
-        return fail(err, BAD_INPUT, "%s: expected at least two ranks, found %d", where, size);
+    if (size < 2) return refuse(err, "%s: expected at least two ranks, found %d", where, size);
     t->members = members;
     t->group_size = size;
     return OK;
@@ -178,10 +176,10 @@ static enum status expect_operation(const struct nccl_import *n, const char *whe
                                     struct error *err)
 {
     if (n->test.operation) return OK;
-    return fail(err, BAD_INPUT,
-                "%s: the file does not name its collective: give --operation all_reduce "
-                "(reduce_scatter, all_gather, all_to_all, send_recv)",
-                where);
+    return refuse(err,
+                  "%s: the file does not name its collective: give --operation all_reduce "
+                  "(reduce_scatter, all_gather, all_to_all, send_recv)",
+                  where);
 }
 
 // ---- rows
@@ -204,11 +202,11 @@ static enum status check_bandwidths(const struct nccl_import *n, const struct nc
     double implied = (double)row->bytes / row->mean_us / 1e3,
            expected = bus_over_algorithm(t->operation, t->group_size);
     if (fabs(implied / row->algbw - 1) > printed_tolerance)
-        return fail(err, BAD_INPUT, "%s: %lld bytes in %g us are %.3g GB/s, but algbw is %g", where,
-                    (long long)row->bytes, row->mean_us, implied, row->algbw);
+        return refuse(err, "%s: %lld bytes in %g us are %.3g GB/s, but algbw is %g", where,
+                      (long long)row->bytes, row->mean_us, implied, row->algbw);
     if (fabs(row->busbw / row->algbw / expected - 1) > NCCL_RATIO_TOLERANCE)
-        return fail(err, BAD_INPUT, "%s: busbw / algbw is %.3g, but %.3g for %s over %d ranks",
-                    where, row->busbw / row->algbw, expected, t->operation, t->group_size);
+        return refuse(err, "%s: busbw / algbw is %.3g, but %.3g for %s over %d ranks", where,
+                      row->busbw / row->algbw, expected, t->operation, t->group_size);
     return OK;
 }
 
@@ -262,10 +260,11 @@ static enum status check_repeated(const struct sample *s, const struct nccl_row 
     if (row->bytes < BYTES_LEAST || !(row->mean_us > 0) ||
         fmax(before, row->mean_us) <= factor_most * fmin(before, row->mean_us))
         return OK;
-    return fail(err, BAD_INPUT,
-                "%s: %lld bytes take %g us, but %g in a test before: tests of other conditions are "
-                "no repetitions: choose one with --test N",
-                where, (long long)row->bytes, row->mean_us, before);
+    return refuse(
+        err,
+        "%s: %lld bytes take %g us, but %g in a test before: tests of other conditions are "
+        "no repetitions: choose one with --test N",
+        where, (long long)row->bytes, row->mean_us, before);
 }
 
 static enum status add_times(struct sample *s, const struct nccl_row *row, const char *where,
@@ -274,8 +273,8 @@ static enum status add_times(struct sample *s, const struct nccl_row *row, const
     int old = s->repetitions, count = old + row->time_count;
     TRY(check_repeated(s, row, where, err));
     if (row->time_count > REPETITIONS_MAX || count > REPETITIONS_MAX)
-        return fail(err, BAD_INPUT, "%s: expected at most %d times of one size, found more", where,
-                    REPETITIONS_MAX);
+        return refuse(err, "%s: expected at most %d times of one size, found more", where,
+                      REPETITIONS_MAX);
     if (room_for(count) > room_for(old))
         s->seconds =
             arena_grow(arena, s->seconds, (size_t)old, (size_t)room_for(count), sizeof *s->seconds);
@@ -292,8 +291,7 @@ enum status nccl_add_row(struct nccl_import *n, const struct nccl_row *row, cons
     TRY(nccl_settle_groups(n, where, err));
     TRY(expect_operation(n, where, err));
     if (++n->row_count > NCCL_ROWS_MAX)
-        return fail(err, BAD_INPUT, "%s: expected at most %d rows, found more", where,
-                    NCCL_ROWS_MAX);
+        return refuse(err, "%s: expected at most %d rows, found more", where, NCCL_ROWS_MAX);
     size_t type = 0;
     while (type < ARRAY_LENGTH(types) && strcmp(types[type].name, row->type)) type++;
     if (type == ARRAY_LENGTH(types)) {
@@ -352,12 +350,12 @@ static enum status read_file(void *options, struct error *err)
         TRY(read_tests(o, err));
     }
     if (o->asked.test > n->test_count)
-        return fail(err, BAD_INPUT, "%s: --test %d: there are %d", r->file.path, (int)o->asked.test,
-                    n->test_count);
+        return refuse(err, "%s: --test %d: there are %d", r->file.path, (int)o->asked.test,
+                      n->test_count);
     if (!n->samples.sample_count)
-        return fail(err, BAD_INPUT,
-                    "%s: expected rows with sizes and times, found none that can be imported",
-                    r->file.path);
+        return refuse(err,
+                      "%s: expected rows with sizes and times, found none that can be imported",
+                      r->file.path);
     if (n->guessed_by_name)
         said_assume(&r->said, "the collective is %s, by the file's name", n->guessed);
     if (n->assumed_columns)

@@ -137,10 +137,10 @@ static enum status find_ranks(struct nccl_import *n, const struct nccl_row *best
     } else count = ranks_by_ratio(best), by = "busbw / algbw";
     if (!count) return OK;
     if (!per_node)
-        return fail(err, BAD_INPUT,
-                    "%s: the results are of %lld ranks, by %s, on unknown nodes: give "
-                    "--gpus-per-node",
-                    where, (long long)count, by);
+        return refuse(err,
+                      "%s: the results are of %lld ranks, by %s, on unknown nodes: give "
+                      "--gpus-per-node",
+                      where, (long long)count, by);
     n->assumed_ranks = arena_print(
         n->arena, "%lld ranks, %lld on each node, by %s, as the file does not list them",
         (long long)count, (long long)per_node, by);
@@ -165,10 +165,11 @@ enum status nccl_guess(struct nccl_import *n, const char *program, const struct 
     t->operation = by_ratio(best, t->group_size);
     int64_t other = t->operation ? 0 : ranks_by_ratio(best);
     if (other && other != t->group_size)
-        return fail(err, BAD_INPUT,
-                    "%s: busbw / algbw is that of an all_reduce over %lld ranks, not of %d: choose "
-                    "a test with --test N",
-                    where, (long long)other, t->group_size);
+        return refuse(
+            err,
+            "%s: busbw / algbw is that of an all_reduce over %lld ranks, not of %d: choose "
+            "a test with --test N",
+            where, (long long)other, t->group_size);
     n->guessed_by_name = !t->operation;
     if (!t->operation) t->operation = by_name(path);
     if (t->operation) n->guessed = t->operation;

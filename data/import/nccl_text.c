@@ -488,9 +488,10 @@ enum status nccl_read_text(struct nccl_import *n, const char *path, const char *
         TRY(read_row(r, at, err));
     }
     if (!r->in_test)
-        return fail(err, BAD_INPUT,
-                    "%s: expected what nccl-tests or rccl-tests prints, or its JSON, found no line "
-                    "\"# nThread ...\" and no table \"# size count type ...\"",
-                    path);
+        return refuse(
+            err,
+            "%s: expected what nccl-tests or rccl-tests prints, or its JSON, found no line "
+            "\"# nThread ...\" and no table \"# size count type ...\"",
+            path);
     return end_test(r, err);
 }

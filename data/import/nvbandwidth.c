@@ -111,9 +111,9 @@ static enum status read_arrow(const struct bandwidths *b, const struct testcase 
     bool to = strstr(t->description, "(row) -> ") != NULL,
          from = strstr(t->description, "(row) <- ") != NULL;
     if (to == from)
-        return fail(err, BAD_INPUT,
-                    "%s: %s: expected a description with (row) <- or (row) ->, found \"%.60s\"",
-                    b->path, t->place, t->description);
+        return refuse(err,
+                      "%s: %s: expected a description with (row) <- or (row) ->, found \"%.60s\"",
+                      b->path, t->place, t->description);
     *row_is_source = to;
     return OK;
 }
@@ -242,21 +242,22 @@ static enum status make_samples(struct bandwidths *b, struct error *err)
     b->samples.samples = TAKE(b->arena, 2 + n * n, struct sample);
     for (int i = 0; i < TEST_COUNT; i++)
         if (b->tests[i].passed && !strstr(b->tests[i].description, "(GB/s)"))
-            return fail(err, BAD_INPUT, "%s: %s: expected a table of (GB/s), found \"%.60s\"",
-                        b->path, b->tests[i].place, b->tests[i].description);
+            return refuse(err, "%s: %s: expected a table of (GB/s), found \"%.60s\"", b->path,
+                          b->tests[i].place, b->tests[i].description);
     add_transfer(b, TO_DEVICE);
     add_transfer(b, TO_HOST);
     TRY(add_links(b, err));
     if (!b->samples.sample_count && b->unnamed)
-        return fail(err, BAD_INPUT,
-                    "%s: a table does not name its test: expected \"Running NAME.\" before it, or "
-                    "\"SUM NAME ...\" behind it",
-                    b->path);
+        return refuse(
+            err,
+            "%s: a table does not name its test: expected \"Running NAME.\" before it, or "
+            "\"SUM NAME ...\" behind it",
+            b->path);
     return b->samples.sample_count ? OK
-                                   : fail(err, BAD_INPUT,
-                                          "%s: expected %s or another one-way test of the copy "
-                                          "engines that passed, found none",
-                                          b->path, nvbandwidth_tests[0]);
+                                   : refuse(err,
+                                            "%s: expected %s or another one-way test of the copy "
+                                            "engines that passed, found none",
+                                            b->path, nvbandwidth_tests[0]);
 }
 
 struct options {

@@ -22,7 +22,7 @@ enum status import_read(struct document *d, const char *path, const char **text,
     *d = (struct document){.path = arena_copy_text(arena, path)};
     TRY(file_read(path, text, size, arena, err));
     if (memchr(*text, '\0', *size))
-        return fail(err, BAD_INPUT, "%s: expected text, found a zero byte", d->path);
+        return refuse(err, "%s: expected text, found a zero byte", d->path);
     sha256_text(*text, *size, d->sha256);
     size_t mark = *size >= 3 && !memcmp(*text, "\xEF\xBB\xBF", 3) ? 3 : 0; // of byte order
     *text += mark, *size -= mark;

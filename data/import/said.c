@@ -64,12 +64,11 @@ void said_line(struct said *s, const char *format, ...)
 
 enum status said_check_strict(const struct said *s, const char *path, struct error *err)
 {
-    if (s->assumed)
-        return fail(err, BAD_INPUT, "%s: --strict: would be assumed: %.800s", path, s->assumed);
+    if (s->assumed) return refuse(err, "%s: --strict: would be assumed: %.800s", path, s->assumed);
     if (!s->unknown) return OK;
     size_t begin = strncmp(s->unknown, path, strlen(path)) ? 0 : strlen(path) + 2;
-    return fail(err, BAD_INPUT, "%s: --strict: %.*s", path, (int)strcspn(s->unknown + begin, "\n"),
-                s->unknown + begin);
+    return refuse(err, "%s: --strict: %.*s", path, (int)strcspn(s->unknown + begin, "\n"),
+                  s->unknown + begin);
 }
 
 void said_tell(const struct said *s, const char *path, FILE *to)

@@ -105,7 +105,7 @@ enum status line_refuse(const char *path, int line, struct error *err, const cha
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    return fail(err, BAD_INPUT, "%s: line %d: %s", path, line, text);
+    return refuse(err, "%s: line %d: %s", path, line, text);
 }
 
 bool word_is_whole(const char *word, int64_t *value)

@@ -150,10 +150,9 @@ enum status costs_add_like(struct costs *c, const char *gpu, const char *like, s
                            struct error *err)
 {
     const struct gpu_costs *from = costs_find_gpu(c, like), *has = costs_find_gpu(c, gpu);
-    if (!from) return fail(err, BAD_INPUT, "--like: the costs %s have no GPU %s", c->name, like);
+    if (!from) return refuse(err, "--like: the costs %s have no GPU %s", c->name, like);
     if (has && !has->like)
-        return fail(err, BAD_INPUT, "--like: the costs %s already have numbers of %s", c->name,
-                    gpu);
+        return refuse(err, "--like: the costs %s already have numbers of %s", c->name, gpu);
     struct costs more = *c;
     more.gpus = TAKE(arena, c->gpu_count + 1, struct gpu_costs);
     more.gpu_count = 0;

@@ -264,14 +264,14 @@ static enum status check_estimate(const struct member *row, const struct estimat
     const char *key = row->key;
     bool absent = !estimate_is_stated(e) && e->value == 0;
     if (!absent && !(e->value >= row->low && e->value <= row->high))
-        return fail(err, BAD_INPUT, "%s: %s%s.value: expected a number from %g to %g, found %g",
-                    file, where, key, row->low, row->high, e->value);
+        return refuse(err, "%s: %s%s.value: expected a number from %g to %g, found %g", file, where,
+                      key, row->low, row->high, e->value);
     if (!(e->low >= 0 && e->low <= e->value && e->value <= e->high && isfinite(e->high)))
-        return fail(err, BAD_INPUT, "%s: %s%s: expected low <= value <= high, found %g, %g, %g",
-                    file, where, key, e->low, e->value, e->high);
+        return refuse(err, "%s: %s%s: expected low <= value <= high, found %g, %g, %g", file, where,
+                      key, e->low, e->value, e->high);
     if (!(e->valid_low >= 0 && e->valid_low <= e->valid_high && isfinite(e->valid_high)))
-        return fail(err, BAD_INPUT, "%s: %s%s: expected valid_low <= valid_high, found %g and %g",
-                    file, where, key, e->valid_low, e->valid_high);
+        return refuse(err, "%s: %s%s: expected valid_low <= valid_high, found %g and %g", file,
+                      where, key, e->valid_low, e->valid_high);
     return OK;
 }
 
@@ -290,12 +290,10 @@ static enum status check_gpu(const struct costs *c, int i, struct error *err)
     const struct gpu_costs *g = &c->gpus[i];
     char where[60];
     if (!g->gpu || !*g->gpu)
-        return fail(err, BAD_INPUT, "%s: gpus[%d].gpu: expected a name, found nothing", name_of(c),
-                    i);
+        return refuse(err, "%s: gpus[%d].gpu: expected a name, found nothing", name_of(c), i);
     for (int k = 0; k < i; k++)
         if (!strcmp(c->gpus[k].gpu, g->gpu))
-            return fail(err, BAD_INPUT, "%s: gpus[%d].gpu: \"%s\" appears twice", name_of(c), i,
-                        g->gpu);
+            return refuse(err, "%s: gpus[%d].gpu: \"%s\" appears twice", name_of(c), i, g->gpu);
     snprintf(where, sizeof where, "gpus[%d].", i);
     TRY(estimates_check(&gpu_members, g, name_of(c), where, err));
     for (int k = 0; k < g->precision_count; k++) {
@@ -304,8 +302,8 @@ static enum status check_gpu(const struct costs *c, int i, struct error *err)
         TRY(estimates_check(&precision_members, p, name_of(c), where, err));
         for (int n = 0; n < k; n++)
             if (g->precisions[n].precision == p->precision)
-                return fail(err, BAD_INPUT, "%s: %sprecision: \"%s\" appears twice", name_of(c),
-                            where, precision_names[p->precision]);
+                return refuse(err, "%s: %sprecision: \"%s\" appears twice", name_of(c), where,
+                              precision_names[p->precision]);
     }
     return OK;
 }
@@ -317,21 +315,17 @@ static enum status check_layer_time(const struct costs *c, int i, struct error *
                               t->full_s,    t->optimizer_s, t->weight_s};
     for (size_t k = 0; k < ARRAY_LENGTH(seconds); k++)
         if (!(seconds[k] >= 0 && seconds[k] <= SECONDS_MAX))
-            return fail(err, BAD_INPUT,
-                        "%s: layer_times[%d]: expected seconds from 0 to 1e6, found %g", name_of(c),
-                        i, seconds[k]);
+            return refuse(err, "%s: layer_times[%d]: expected seconds from 0 to 1e6, found %g",
+                          name_of(c), i, seconds[k]);
     if (t->weight_s > t->backward_s)
-        return fail(err, BAD_INPUT,
-                    "%s: layer_times[%d].weight_s: expected at most backward_s %g, found %g",
-                    name_of(c), i, t->backward_s, t->weight_s);
+        return refuse(err, "%s: layer_times[%d].weight_s: expected at most backward_s %g, found %g",
+                      name_of(c), i, t->backward_s, t->weight_s);
     if (!t->run || !*t->run || !t->gpu || !*t->gpu)
-        return fail(err, BAD_INPUT,
-                    "%s: layer_times[%d]: expected a run and a gpu, found an empty one", name_of(c),
-                    i);
+        return refuse(err, "%s: layer_times[%d]: expected a run and a gpu, found an empty one",
+                      name_of(c), i);
     if (t->tensor < 0 || t->micro_batch < 0)
-        return fail(err, BAD_INPUT,
-                    "%s: layer_times[%d]: tensor and micro_batch: expected at least 0", name_of(c),
-                    i);
+        return refuse(err, "%s: layer_times[%d]: tensor and micro_batch: expected at least 0",
+                      name_of(c), i);
     return OK;
 }
 
@@ -349,13 +343,13 @@ static enum status check_shares(const struct costs *c, struct error *err)
     const char *file = name_of(c);
     for (int part = 0; part < PART_COUNT; part++)
         if (!(c->transfer_share[part] >= 0))
-            return fail(err, BAD_INPUT, "%s: transfer_share.%s: expected 0 to 1, found %g", file,
-                        transfer_part_names[part], c->transfer_share[part]);
+            return refuse(err, "%s: transfer_share.%s: expected 0 to 1, found %g", file,
+                          transfer_part_names[part], c->transfer_share[part]);
     for (int i = -1; i < SCHEDULE_KIND_COUNT; i++) {
         double sum = share_sum(i < 0 ? c->transfer_share : c->schedule_share[i]);
         if ((i >= 0 && !c->schedule_share_stated[i]) || fabs(sum - 1) <= SHARE_TOLERANCE) continue;
-        return fail(
-            err, BAD_INPUT,
+        return refuse(
+            err,
             "%s: %stransfer_share%s%s: expected parts (overhead twice) that sum to 1, found %.12g",
             file, i < 0 ? "" : "schedule_", i < 0 ? "" : ".", i < 0 ? "" : schedule_names[i], sum);
     }
@@ -372,8 +366,8 @@ enum status costs_check(const struct costs *c, struct error *err)
     TRY(estimates_check(&transfer_members, c, file, "transfer_efficiency.", err));
     TRY(check_shares(c, err));
     if (c->allocator_factor.value > 0 && c->allocator_factor.value < 1)
-        return fail(err, BAD_INPUT, "%s: allocator_factor.value: expected at least 1, found %g",
-                    file, c->allocator_factor.value);
+        return refuse(err, "%s: allocator_factor.value: expected at least 1, found %g", file,
+                      c->allocator_factor.value);
     return collectives_check(c, err);
 }
 

@@ -192,20 +192,21 @@ static enum status check_sheet(const struct costs *c, const struct data_sheet *s
     const struct data_sheet *from = s->like ? sheet_of(c, s->like) : NULL;
     const struct gpu_costs *like = s->like ? costs_find_gpu(c, s->like) : NULL;
     if (sheet_of(c, s->gpu) != s)
-        return fail(err, BAD_INPUT, "%s: data_sheets: \"%s\" appears twice", name_of(c), s->gpu);
+        return refuse(err, "%s: data_sheets: \"%s\" appears twice", name_of(c), s->gpu);
     if (!s->like) return OK;
     if (!from || from->like)
-        return fail(err, BAD_INPUT,
-                    "%s: data_sheets: %s: like: expected a GPU with a data sheet that is not like "
-                    "another, found %s",
-                    name_of(c), s->gpu, s->like);
+        return refuse(
+            err,
+            "%s: data_sheets: %s: like: expected a GPU with a data sheet that is not like "
+            "another, found %s",
+            name_of(c), s->gpu, s->like);
     if (!like || !like->precision_count)
-        return fail(err, BAD_INPUT, "%s: data_sheets: %s: like: expected one of the gpus, found %s",
-                    name_of(c), s->gpu, s->like);
+        return refuse(err, "%s: data_sheets: %s: like: expected one of the gpus, found %s",
+                      name_of(c), s->gpu, s->like);
     for (int i = 0; i < like->precision_count; i++)
         if (!(from->peak[like->precisions[i].precision] > 0))
-            return fail(err, BAD_INPUT, "%s: data_sheets: %s: expected its peak in %s", name_of(c),
-                        from->gpu, precision_names[like->precisions[i].precision]);
+            return refuse(err, "%s: data_sheets: %s: expected its peak in %s", name_of(c),
+                          from->gpu, precision_names[like->precisions[i].precision]);
     return OK;
 }
 

@@ -77,10 +77,9 @@ enum status problem_check_grid(const struct problem *p, struct error *err)
     if (!wanted && layout_has_grid(&j->layout) && j->space.given && !j->space.tensor_grids &&
         j->space.axes[SPACE_TENSOR].kind != AXIS_FIXED)
         wanted = "space.tensor_grids, or a space that does not vary tensor";
-    if (wanted) return fail(err, BAD_INPUT, "%s: %s: a tensor grid needs %s", job, key, wanted);
+    if (wanted) return refuse(err, "%s: %s: a tensor grid needs %s", job, key, wanted);
     if (peculiar)
-        return fail(err, BAD_INPUT, "%s: %s: a tensor grid needs a model without %s", job, key,
-                    peculiar);
+        return refuse(err, "%s: %s: a tensor grid needs a model without %s", job, key, peculiar);
     return OK;
 }
 
@@ -93,34 +92,36 @@ enum status problem_check_grid_layout(const struct problem *p, struct error *err
         int found;
     } ones[] = {{"context", l->context}, {"expert", l->expert}};
     if (layout_has_grid(l) && l->expert_tensor)
-        return fail(err, BAD_INPUT, "%s: layout.expert_tensor: a tensor grid needs none, found %d",
-                    job, l->expert_tensor);
+        return refuse(err, "%s: layout.expert_tensor: a tensor grid needs none, found %d", job,
+                      l->expert_tensor);
     if (!layout_has_grid(l)) return OK;
     for (int i = 0; i < 2; i++)
         if (ones[i].found != 1)
-            return fail(err, BAD_INPUT, "%s: layout.%s: a tensor grid needs 1, found %d", job,
-                        ones[i].key, ones[i].found);
+            return refuse(err, "%s: layout.%s: a tensor grid needs 1, found %d", job, ones[i].key,
+                          ones[i].found);
     if (l->sequence_parallel && layout_tensor_axis(l, 0) == 1)
-        return fail(err, BAD_INPUT,
-                    "%s: layout.sequence_parallel: a tensor grid of one along its first axis needs "
-                    "false",
-                    job);
+        return refuse(
+            err,
+            "%s: layout.sequence_parallel: a tensor grid of one along its first axis needs "
+            "false",
+            job);
     if (l->grid_gathers && (l->grid_rows == 1 || l->zero == 3))
-        return fail(err, BAD_INPUT,
-                    "%s: layout.grid_gathers: expected pass with zero 3 or one along tensor_grid's "
-                    "third axis, found %s",
-                    job, grid_gathers_names[l->grid_gathers]);
+        return refuse(
+            err,
+            "%s: layout.grid_gathers: expected pass with zero 3 or one along tensor_grid's "
+            "third axis, found %s",
+            job, grid_gathers_names[l->grid_gathers]);
     if (l->micro_batch % l->grid_rows)
-        return fail(err, BAD_INPUT,
-                    "%s: layout.micro_batch: expected a multiple of tensor_grid's third axis %d, "
-                    "found %d",
-                    job, l->grid_rows, l->micro_batch);
+        return refuse(err,
+                      "%s: layout.micro_batch: expected a multiple of tensor_grid's third axis %d, "
+                      "found %d",
+                      job, l->grid_rows, l->micro_batch);
     if (p->model.shape.hidden % l->grid_depth)
-        return fail(err, BAD_INPUT,
-                    "%s: shape.hidden: expected a multiple of the layout's tensor_grid's second "
-                    "axis %d, found %lld",
-                    name_or(p->model.document.path, "model"), l->grid_depth,
-                    (long long)p->model.shape.hidden);
+        return refuse(err,
+                      "%s: shape.hidden: expected a multiple of the layout's tensor_grid's second "
+                      "axis %d, found %lld",
+                      name_or(p->model.document.path, "model"), l->grid_depth,
+                      (long long)p->model.shape.hidden);
     return OK;
 }
 
@@ -131,13 +132,13 @@ enum status problem_check_pool_layout(const struct problem *p, struct error *err
     int64_t devices = layout_pool_devices(l, model_pool_span(&p->model));
     if (!l->pool || (devices && devices % l->pool == 0)) return OK;
     if (!devices)
-        return fail(err, BAD_INPUT,
-                    "%s: layout.pool: expected none for a model without memory layers, or with "
-                    "shared and other pools, found %d",
-                    job, l->pool);
-    return fail(err, BAD_INPUT,
-                "%s: layout.pool: expected a divisor of the %lld devices of a pool, found %d", job,
-                (long long)devices, l->pool);
+        return refuse(err,
+                      "%s: layout.pool: expected none for a model without memory layers, or with "
+                      "shared and other pools, found %d",
+                      job, l->pool);
+    return refuse(err,
+                  "%s: layout.pool: expected a divisor of the %lld devices of a pool, found %d",
+                  job, (long long)devices, l->pool);
 }
 
 // ---- the space of a framework
@@ -211,13 +212,15 @@ enum status problem_check_framework(const struct problem *p, struct error *err)
     bool uneven = why && !strcmp(why, "virtual_stages");
     struct in_vain x = find_in_vain(p, &limits);
     if (!uneven && x.count)
-        return fail(err, BAD_INPUT,
-                    "%s: space.framework: %s runs no layout of the space with%s (docs/FORMATS.md, "
-                    "job), but some with%s",
-                    job, framework_names[framework], x.found, x.runs);
-    return fail(err, BAD_INPUT,
-                "%s: space.framework: %s runs no layout of the space; the %s layout is excluded by "
-                "%s (docs/FORMATS.md, job)%s",
-                job, framework_names[framework], which, why ? why : "schedule",
-                uneven ? "; with space.uneven_stages it is not" : "");
+        return refuse(
+            err,
+            "%s: space.framework: %s runs no layout of the space with%s (docs/FORMATS.md, "
+            "job), but some with%s",
+            job, framework_names[framework], x.found, x.runs);
+    return refuse(
+        err,
+        "%s: space.framework: %s runs no layout of the space; the %s layout is excluded by "
+        "%s (docs/FORMATS.md, job)%s",
+        job, framework_names[framework], which, why ? why : "schedule",
+        uneven ? "; with space.uneven_stages it is not" : "");
 }

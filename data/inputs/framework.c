@@ -273,58 +273,60 @@ enum status framework_check(const struct job *j, const char *file, struct error 
     if (!j->space.given || framework == FRAMEWORK_ANY) return OK;
     for (int mode = 0; mode < RECOMPUTE_COUNT; mode++)
         if (j->recompute[mode] && !framework_recomputes(framework, (enum recompute)mode))
-            return fail(err, BAD_INPUT,
-                        "%s: recompute: expected what the space's framework %s can do, found %s",
-                        file, framework_names[framework], recompute_names[mode]);
+            return refuse(err,
+                          "%s: recompute: expected what the space's framework %s can do, found %s",
+                          file, framework_names[framework], recompute_names[mode]);
     bool titan = framework_trainer(framework) == TRAINER_TORCHTITAN; // reduces in float32 alone
     bool narrow = j->gradient_bytes_per_value == 2;
     if (titan && j->recompute[RECOMPUTE_SELECTIVE] && j->trainer != TRAINER_TORCHTITAN)
-        return fail(err, BAD_INPUT,
-                    "%s: trainer: expected torchtitan, whose selective recomputation is of single "
-                    "operators, for the space's framework, found %s",
-                    file, trainer_names[j->trainer]);
+        return refuse(
+            err,
+            "%s: trainer: expected torchtitan, whose selective recomputation is of single "
+            "operators, for the space's framework, found %s",
+            file, trainer_names[j->trainer]);
     if (j->boundary_option_count || j->gradient_option_count)
-        return fail(err, BAD_INPUT,
-                    "%s: boundary_options, gradient_options: expected none, as the space's "
-                    "framework %s does not compress (\"any\" would), found %d and %d",
-                    file, framework_names[framework], j->boundary_option_count,
-                    j->gradient_option_count);
+        return refuse(err,
+                      "%s: boundary_options, gradient_options: expected none, as the space's "
+                      "framework %s does not compress (\"any\" would), found %d and %d",
+                      file, framework_names[framework], j->boundary_option_count,
+                      j->gradient_option_count);
     if (j->precision > rules[framework].narrowest)
-        return fail(err, BAD_INPUT,
-                    "%s: precision: expected %s or wider, as launch files of the space's framework "
-                    "%s state no other (megatron's and nemo's do), found %s",
-                    file, precision_names[rules[framework].narrowest], framework_names[framework],
-                    precision_names[j->precision]);
+        return refuse(
+            err,
+            "%s: precision: expected %s or wider, as launch files of the space's framework "
+            "%s state no other (megatron's and nemo's do), found %s",
+            file, precision_names[rules[framework].narrowest], framework_names[framework],
+            precision_names[j->precision]);
     if ((titan && (j->precision == FP16 || narrow)) || (j->precision == FP32 && narrow))
-        return fail(
-            err, BAD_INPUT, "%s: %s, as the space's framework %s has no other, found %s", file,
-            narrow ? "gradient_bytes_per_value: expected 4" : "precision: expected bf16 or fp32",
-            framework_names[framework], narrow ? "2" : "fp16");
+        return refuse(err, "%s: %s, as the space's framework %s has no other, found %s", file,
+                      narrow ? "gradient_bytes_per_value: expected 4"
+                             : "precision: expected bf16 or fp32",
+                      framework_names[framework], narrow ? "2" : "fp16");
     if (!rules[framework].overlaps_dispatch && (j->dispatcher || j->graphs))
-        return fail(
-            err, BAD_INPUT,
+        return refuse(
+            err,
             "%s: dispatcher, graphs: expected all_to_all and none, as the launch files of the "
             "space's framework %s state no other (megatron's and nemo's do), found %s and %s",
             file, framework_names[framework], dispatcher_names[j->dispatcher],
             graphs_names[j->graphs]);
     if ((j->loss_in_place || j->fp8_activation_input) && framework != FRAMEWORK_NEMO)
-        return fail(err, BAD_INPUT,
-                    "%s: %s: expected false, as the space's framework %s has none (nemo has it)",
-                    file, j->loss_in_place ? "loss_in_place" : "fp8_activation_input",
-                    framework_names[framework]);
+        return refuse(err,
+                      "%s: %s: expected false, as the space's framework %s has none (nemo has it)",
+                      file, j->loss_in_place ? "loss_in_place" : "fp8_activation_input",
+                      framework_names[framework]);
     if (j->exposed_input_gradients)
-        return fail(err, BAD_INPUT, "%s: exposed_input_gradients: expected false, as %s hides them",
-                    file, framework_names[framework]);
+        return refuse(err, "%s: exposed_input_gradients: expected false, as %s hides them", file,
+                      framework_names[framework]);
     if (j->stopped_recompute)
-        return fail(err, BAD_INPUT,
-                    "%s: stopped_recompute: expected false, as launch files of the space's "
-                    "framework %s state no such checkpoints",
-                    file, framework_names[framework]);
+        return refuse(err,
+                      "%s: stopped_recompute: expected false, as launch files of the space's "
+                      "framework %s state no such checkpoints",
+                      file, framework_names[framework]);
     if (job_tier_ways(j) > 1)
-        return fail(err, BAD_INPUT,
-                    "%s: offload_percents, tier_options: expected none, as the space's framework "
-                    "%s has one share for all stages at most (\"any\" would), found %d",
-                    file, framework_names[framework], job_tier_ways(j) - 1);
+        return refuse(err,
+                      "%s: offload_percents, tier_options: expected none, as the space's framework "
+                      "%s has one share for all stages at most (\"any\" would), found %d",
+                      file, framework_names[framework], job_tier_ways(j) - 1);
     return OK;
 }
 
@@ -475,11 +477,11 @@ static enum status check_precision(const struct job *j, const struct cluster *cl
         int has = gpu_capability(gpu);
         if (!has || has >= needs || (known && costs_find_precision(known, j->precision))) return OK;
     }
-    return fail(err, BAD_INPUT,
-                "%s: precision: expected one that %s has (compute capability %.1f), found %s, "
-                "which needs %.1f",
-                file, cluster->groups[0].gpu, first / 10.0, precision_names[j->precision],
-                needs / 10.0);
+    return refuse(err,
+                  "%s: precision: expected one that %s has (compute capability %.1f), found %s, "
+                  "which needs %.1f",
+                  file, cluster->groups[0].gpu, first / 10.0, precision_names[j->precision],
+                  needs / 10.0);
 }
 
 enum status framework_check_gpus(const struct job *j, const struct model *model,
@@ -490,9 +492,9 @@ enum status framework_check_gpus(const struct job *j, const struct model *model,
     enum framework framework = j->space.given ? j->space.framework : FRAMEWORK_ANY;
     struct unfused_gpu none = framework_unfused_gpu(framework, j->precision, model, cluster, costs);
     if (!j->layout.fused_attention || !none.gpu) return OK;
-    return fail(err, BAD_INPUT,
-                "%s: layout.fused_attention: expected false, as %s has no fused attention in %s "
-                "for %s (it needs %s), found true",
-                file, framework_names[framework], precision_names[j->precision], none.gpu,
-                none.needs);
+    return refuse(err,
+                  "%s: layout.fused_attention: expected false, as %s has no fused attention in %s "
+                  "for %s (it needs %s), found true",
+                  file, framework_names[framework], precision_names[j->precision], none.gpu,
+                  none.needs);
 }

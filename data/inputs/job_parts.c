@@ -180,25 +180,24 @@ static enum status check_stages(const struct layout *l, const char *file, struct
     int wanted = schedule_kinds[l->schedule].virtual_stages;
     bool sliced = schedule_kinds[l->schedule].slices;
     if (layout_stage_count(l) > STAGES_MAX)
-        return fail(err, BAD_INPUT,
-                    "%s: layout: pipeline x virtual_stages: expected at most %d stages, found %d",
-                    file, STAGES_MAX, layout_stage_count(l));
+        return refuse(err,
+                      "%s: layout: pipeline x virtual_stages: expected at most %d stages, found %d",
+                      file, STAGES_MAX, layout_stage_count(l));
     if (wanted ? l->virtual_stages != wanted : l->virtual_stages < 2)
-        return fail(err, BAD_INPUT, "%s: layout.virtual_stages: %s expects %s, found %d", file,
-                    name,
-                    wanted == 1   ? "1"
-                    : wanted == 2 ? "2"
-                                  : "at least 2",
-                    l->virtual_stages);
+        return refuse(err, "%s: layout.virtual_stages: %s expects %s, found %d", file, name,
+                      wanted == 1   ? "1"
+                      : wanted == 2 ? "2"
+                                    : "at least 2",
+                      l->virtual_stages);
     if (l->virtual_stages > 1 && l->pipeline < 2 && !schedule_kinds[l->schedule].layered)
-        return fail(err, BAD_INPUT, "%s: layout.pipeline: %s expects at least 2, found %d", file,
-                    name, l->pipeline);
+        return refuse(err, "%s: layout.pipeline: %s expects at least 2, found %d", file, name,
+                      l->pipeline);
     if (sliced ? l->slice_count < 2 : l->slice_count != 1)
-        return fail(err, BAD_INPUT, "%s: layout.slices: %s expects %s, found %d", file, name,
-                    sliced ? "2 to 32 lengths" : "none", l->slice_count);
+        return refuse(err, "%s: layout.slices: %s expects %s, found %d", file, name,
+                      sliced ? "2 to 32 lengths" : "none", l->slice_count);
     if (l->slice_count < 1 || l->slice_count > SLICES_MAX)
-        return fail(err, BAD_INPUT, "%s: layout.slices: expected at most %d lengths, found %d",
-                    file, SLICES_MAX, l->slice_count);
+        return refuse(err, "%s: layout.slices: expected at most %d lengths, found %d", file,
+                      SLICES_MAX, l->slice_count);
     return OK;
 }
 
@@ -206,19 +205,19 @@ static enum status check_stages(const struct layout *l, const char *file, struct
 static enum status check_experts(const struct layout *l, const char *file, struct error *err)
 {
     if (l->expert_tensor && l->tensor % l->expert_tensor)
-        return fail(err, BAD_INPUT,
-                    "%s: layout.expert_tensor: expected a divisor of tensor %d, found %d", file,
-                    l->tensor, l->expert_tensor);
+        return refuse(err, "%s: layout.expert_tensor: expected a divisor of tensor %d, found %d",
+                      file, l->tensor, l->expert_tensor);
     if (l->expert_tensor && !l->sequence_parallel)
-        return fail(err, BAD_INPUT,
-                    "%s: layout.expert_tensor: expected tensor %d without sequence_parallel, found "
-                    "%d",
-                    file, l->tensor, l->expert_tensor);
+        return refuse(
+            err,
+            "%s: layout.expert_tensor: expected tensor %d without sequence_parallel, found "
+            "%d",
+            file, l->tensor, l->expert_tensor);
     if (layout_expert_ranks(l) % l->expert)
-        return fail(err, BAD_INPUT, "%s: layout.expert: expected a divisor of %s %lld, found %d",
-                    file,
-                    l->expert_tensor ? "data x context x tensor / expert_tensor" : "data x context",
-                    (long long)layout_expert_ranks(l), l->expert);
+        return refuse(err, "%s: layout.expert: expected a divisor of %s %lld, found %d", file,
+                      l->expert_tensor ? "data x context x tensor / expert_tensor"
+                                       : "data x context",
+                      (long long)layout_expert_ranks(l), l->expert);
     return OK;
 }
 
@@ -226,14 +225,14 @@ static enum status check_setting(const struct layout *l, const char *file, struc
 {
     bool counts = l->recompute == 1 + RECOMPUTE_FIRST_LAYERS;
     if (l->recompute == 1 + RECOMPUTE_SWAP)
-        return fail(err, BAD_INPUT,
-                    "%s: layout.recompute: expected \"each\" or a mode that no count of swapped "
-                    "layers belongs to, found swap",
-                    file);
+        return refuse(err,
+                      "%s: layout.recompute: expected \"each\" or a mode that no count of swapped "
+                      "layers belongs to, found swap",
+                      file);
     if (counts ? l->recomputed_layers < 1 : l->recomputed_layers > 0)
-        return fail(err, BAD_INPUT, "%s: layout.recomputed_layers: %s expects %s, found %d", file,
-                    recompute_setting_names[l->recompute], counts ? "at least 1" : "none",
-                    l->recomputed_layers);
+        return refuse(err, "%s: layout.recomputed_layers: %s expects %s, found %d", file,
+                      recompute_setting_names[l->recompute], counts ? "at least 1" : "none",
+                      l->recomputed_layers);
     return OK;
 }
 
@@ -242,13 +241,13 @@ static enum status check_stored(const struct layout *l, const char *file, struct
 {
     if (!l->stored_inputs) return OK;
     if (!l->local_loss_every)
-        return fail(err, BAD_INPUT,
-                    "%s: layout.stored_inputs: expected local_loss_every of at least 1 next to it",
-                    file);
+        return refuse(
+            err, "%s: layout.stored_inputs: expected local_loss_every of at least 1 next to it",
+            file);
     if (!schedule_stores_inputs(l->schedule))
-        return fail(err, BAD_INPUT,
-                    "%s: layout.stored_inputs: expected the schedule gpipe or 1f1b, found %s", file,
-                    schedule_names[l->schedule]);
+        return refuse(err,
+                      "%s: layout.stored_inputs: expected the schedule gpipe or 1f1b, found %s",
+                      file, schedule_names[l->schedule]);
     return OK;
 }
 
@@ -257,15 +256,16 @@ static enum status check_in_flight(const struct layout *l, const char *file, str
 {
     if (!l->in_flight[0]) return OK;
     if (l->schedule != SCHEDULE_1F1B || l->local_loss_every)
-        return fail(err, BAD_INPUT,
-                    "%s: layout.in_flight: expected the schedule 1f1b without local losses, found "
-                    "%s%s",
-                    file, schedule_names[l->schedule], l->local_loss_every ? " with them" : "");
+        return refuse(
+            err,
+            "%s: layout.in_flight: expected the schedule 1f1b without local losses, found "
+            "%s%s",
+            file, schedule_names[l->schedule], l->local_loss_every ? " with them" : "");
     if (!in_flight_fits(l->in_flight, l->pipeline, LISTED_STAGES_MAX))
-        return fail(err, BAD_INPUT,
-                    "%s: layout.in_flight: expected a number for each of %d stages (at most %d), "
-                    "none above the one before it and the last one 1",
-                    file, l->pipeline, LISTED_STAGES_MAX);
+        return refuse(err,
+                      "%s: layout.in_flight: expected a number for each of %d stages (at most %d), "
+                      "none above the one before it and the last one 1",
+                      file, l->pipeline, LISTED_STAGES_MAX);
     return OK;
 }
 
@@ -276,24 +276,24 @@ enum status layout_check(const struct layout *l, const char *file, struct error 
     int64_t inner = (int64_t)l->grid_depth * l->grid_rows;
     if (inner < 0 || inner == 1 || l->grid_depth < 0 || (inner > 1 && l->tensor % inner) ||
         (inner == 0 && (l->grid_depth || l->grid_rows)))
-        return fail(err, BAD_INPUT,
-                    "%s: layout.tensor_grid: expected axes whose product is tensor %d", file,
-                    l->tensor);
+        return refuse(err, "%s: layout.tensor_grid: expected axes whose product is tensor %d", file,
+                      l->tensor);
     if (!inner && (l->grid_order || l->grid_gathers))
-        return fail(err, BAD_INPUT, "%s: layout.%s: expected none without a tensor_grid, found %s",
-                    file, l->grid_order ? "grid_order" : "grid_gathers",
-                    l->grid_order ? grid_order_names[l->grid_order]
-                                  : grid_gathers_names[l->grid_gathers]);
+        return refuse(err, "%s: layout.%s: expected none without a tensor_grid, found %s", file,
+                      l->grid_order ? "grid_order" : "grid_gathers",
+                      l->grid_order ? grid_order_names[l->grid_order]
+                                    : grid_gathers_names[l->grid_gathers]);
     TRY(check_stages(l, file, err));
     TRY(check_stored(l, file, err));
     TRY(check_in_flight(l, file, err));
     TRY(check_setting(l, file, err));
     double devices = (double)l->tensor * l->context * l->data;
     if (devices > 1e9)
-        return fail(err, BAD_INPUT,
-                    "%s: layout: tensor x context x data: expected at most 1e9 devices per stage, "
-                    "found %.0f",
-                    file, devices);
+        return refuse(
+            err,
+            "%s: layout: tensor x context x data: expected at most 1e9 devices per stage, "
+            "found %.0f",
+            file, devices);
     return OK;
 }
 
@@ -397,28 +397,23 @@ static enum status check_rule(const struct rule *r, int i, int stage_count, int 
                               const char *file, struct error *err)
 {
     if (r->stage < -1 || r->stage >= stage_count)
-        return fail(err, BAD_INPUT, "%s: rules[%d].stage: expected a stage from 0 to %d, found %d",
-                    file, i, stage_count - 1, r->stage);
+        return refuse(err, "%s: rules[%d].stage: expected a stage from 0 to %d, found %d", file, i,
+                      stage_count - 1, r->stage);
     if ((r->holds_first < 0) != (r->holds_last < 0) || r->holds_first > r->holds_last)
-        return fail(err, BAD_INPUT,
-                    "%s: rules[%d]: expected holds_first <= holds_last, found %d and %d", file, i,
-                    r->holds_first, r->holds_last);
+        return refuse(err, "%s: rules[%d]: expected holds_first <= holds_last, found %d and %d",
+                      file, i, r->holds_first, r->holds_last);
     if (layer_count && r->holds_last >= layer_count)
-        return fail(err, BAD_INPUT,
-                    "%s: rules[%d].holds_last: expected a layer from 0 to %d, found %d", file, i,
-                    layer_count - 1, r->holds_last);
+        return refuse(err, "%s: rules[%d].holds_last: expected a layer from 0 to %d, found %d",
+                      file, i, layer_count - 1, r->holds_last);
     if (r->layers_min >= 0 && r->layers_max >= 0 && r->layers_min > r->layers_max)
-        return fail(err, BAD_INPUT,
-                    "%s: rules[%d]: expected layers_min <= layers_max, found %d and %d", file, i,
-                    r->layers_min, r->layers_max);
+        return refuse(err, "%s: rules[%d]: expected layers_min <= layers_max, found %d and %d",
+                      file, i, r->layers_min, r->layers_max);
     bool counts = r->layers_min >= 0 || r->layers_max >= 0;
     if (r->run && !counts)
-        return fail(err, BAD_INPUT, "%s: rules[%d].run: requires layers_min or layers_max", file,
-                    i);
+        return refuse(err, "%s: rules[%d].run: requires layers_min or layers_max", file, i);
     if (!counts && !r->group_count && r->holds_first < 0 && !r->recompute_stated &&
         r->compresses_gradient < 0 && r->compresses_boundary < 0)
-        return fail(err, BAD_INPUT, "%s: rules[%d]: expected at least one condition, found none",
-                    file, i);
+        return refuse(err, "%s: rules[%d]: expected at least one condition, found none", file, i);
     return OK;
 }
 

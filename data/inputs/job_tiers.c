@@ -144,33 +144,33 @@ static enum status check_tier_option(const struct job *j, int i, const char *fil
     const struct tier_share *optimizer = &t->parts[TIER_OPTIMIZER];
     char where[40];
     if (!t->name || !*t->name || option_named(j, t->name) != t)
-        return fail(err, BAD_INPUT,
-                    "%s: tier_options[%d].name: expected a name of its own, found \"%s\"", file, i,
-                    t->name ? t->name : "");
+        return refuse(err, "%s: tier_options[%d].name: expected a name of its own, found \"%s\"",
+                      file, i, t->name ? t->name : "");
     for (int part = 0; part < TIER_PARTS; part++) {
         snprintf(where, sizeof where, "tier_options[%d].%s.", i, tier_part_names[part]);
         if (t->parts[part].tier && part != TIER_ACTIVATIONS)
             TRY(members_check(&tier_share_members, &t->parts[part], file, where, err));
     }
     if (!tier_option_moves_weights(t) && !optimizer->tier && !t->parts[TIER_ACTIVATIONS].tier)
-        return fail(err, BAD_INPUT,
-                    "%s: tier_options[%d]: expected frozen_weights, trained_weights, optimizer or "
-                    "activations, found none of them",
-                    file, i);
+        return refuse(
+            err,
+            "%s: tier_options[%d]: expected frozen_weights, trained_weights, optimizer or "
+            "activations, found none of them",
+            file, i);
     if (t->parts[TIER_ACTIVATIONS].across_passes && across_wants(j))
-        return fail(err, BAD_INPUT,
-                    "%s: tier_options[%d].activations.across_passes: expected %s next to it", file,
-                    i, across_wants(j));
+        return refuse(err, "%s: tier_options[%d].activations.across_passes: expected %s next to it",
+                      file, i, across_wants(j));
     if (optimizer->tier && strcmp(optimizer->tier, TIER_HOST))
-        return fail(err, BAD_INPUT,
-                    "%s: tier_options[%d].optimizer.tier: expected \"host\", which updates what it "
-                    "has, found \"%s\"",
-                    file, i, optimizer->tier);
+        return refuse(
+            err,
+            "%s: tier_options[%d].optimizer.tier: expected \"host\", which updates what it "
+            "has, found \"%s\"",
+            file, i, optimizer->tier);
     if (t->parts[TIER_TRAINED].tier && j->trainer == TRAINER_TORCHTITAN)
-        return fail(err, BAD_INPUT,
-                    "%s: tier_options[%d].trained_weights: expected none for trainer torchtitan, "
-                    "whose weights are the optimizer's own",
-                    file, i);
+        return refuse(err,
+                      "%s: tier_options[%d].trained_weights: expected none for trainer torchtitan, "
+                      "whose weights are the optimizer's own",
+                      file, i);
     return OK;
 }
 
@@ -179,19 +179,20 @@ enum status job_check_tiers(const struct job *j, const char *file, struct error 
     int options = (j->gradient_option_count + 1) * job_tier_ways(j);
     for (int i = 0; i < j->tier_option_count; i++) TRY(check_tier_option(j, i, file, err));
     if (options > OPTIONS_MAX)
-        return fail(err, BAD_INPUT,
-                    "%s: offload_percents, tier_options: expected at most %d options of a stage "
-                    "together with gradient_options, found %d",
-                    file, OPTIONS_MAX, options);
+        return refuse(err,
+                      "%s: offload_percents, tier_options: expected at most %d options of a stage "
+                      "together with gradient_options, found %d",
+                      file, OPTIONS_MAX, options);
     for (int way = 0; way < job_tier_ways(j); way++) {
         struct tier_option t = job_tiering(j, way);
         for (int part = TIER_FROZEN; t.parts[TIER_ACTIVATIONS].tier && part <= TIER_TRAINED; part++)
             if (same_text(t.parts[part].tier, t.parts[TIER_ACTIVATIONS].tier))
-                return fail(err, BAD_INPUT,
-                            "%s: tier_options \"%s\": expected weights in another tier than the "
-                            "activations, which \"swap\" in recompute has on the host, found both "
-                            "in \"%s\"",
-                            file, t.name, t.parts[part].tier);
+                return refuse(
+                    err,
+                    "%s: tier_options \"%s\": expected weights in another tier than the "
+                    "activations, which \"swap\" in recompute has on the host, found both "
+                    "in \"%s\"",
+                    file, t.name, t.parts[part].tier);
     }
     return OK;
 }

@@ -50,8 +50,8 @@ static enum status check_stored(const struct problem *p, struct error *err)
     const char *wanted = excluded(p);
     if (!wanted && has_other_schedules(&p->job.space))
         wanted = "no schedule in space but gpipe and 1f1b";
-    return wanted ? fail(err, BAD_INPUT, "%s: layout.stored_inputs: expected %s next to it",
-                         document_name(&p->job.document, "job"), wanted)
+    return wanted ? refuse(err, "%s: layout.stored_inputs: expected %s next to it",
+                           document_name(&p->job.document, "job"), wanted)
                   : OK;
 }
 
@@ -76,9 +76,8 @@ static enum status check_steps(const struct problem *p, struct error *err)
         wanted = "no offload and no tier options";
     else if (problem_states_energy(p)) wanted = "no energies of memories";
     else wanted = excluded(p);
-    return wanted ? fail(err, BAD_INPUT,
-                         "%s: local_loss.step_each_micro_batch: expected %s next to it",
-                         document_name(&j->document, "job"), wanted)
+    return wanted ? refuse(err, "%s: local_loss.step_each_micro_batch: expected %s next to it",
+                           document_name(&j->document, "job"), wanted)
                   : OK;
 }
 
@@ -96,8 +95,7 @@ enum status problem_check_local_head(const struct problem *p, struct error *err)
     else if (excluded(p)) wanted = excluded(p);
     else if (layout_has_grid(&j->layout) || j->space.tensor_grids) wanted = "no tensor_grid";
     else if (problem_has_tiers(p)) wanted = "no tiers, offload percentages or swap";
-    return wanted ? fail(err, BAD_INPUT, "%s: local_loss.head: expected %s next to it", job, wanted)
-                  : OK;
+    return wanted ? refuse(err, "%s: local_loss.head: expected %s next to it", job, wanted) : OK;
 }
 
 // ---- layers of several layouts in one stage
@@ -188,10 +186,10 @@ static enum status check_ascending(const struct job *j, const char *file, struct
 {
     for (int i = 1; i < j->vocabulary_tensor_count; i++)
         if (j->vocabulary_tensor[i] <= j->vocabulary_tensor[i - 1])
-            return fail(err, BAD_INPUT,
-                        "%s: vocabulary_tensor[%d]: expected a degree above the one before, %d, "
-                        "found %d",
-                        file, i, j->vocabulary_tensor[i - 1], j->vocabulary_tensor[i]);
+            return refuse(err,
+                          "%s: vocabulary_tensor[%d]: expected a degree above the one before, %d, "
+                          "found %d",
+                          file, i, j->vocabulary_tensor[i - 1], j->vocabulary_tensor[i]);
     return OK;
 }
 
@@ -202,9 +200,7 @@ enum status problem_check_mixing(const struct problem *p, struct error *err)
                *sharding = j->sharded_zero ? what_sharding_excludes(p) : NULL,
                *degrees = j->vocabulary_tensor_count ? what_degrees_exclude(p) : NULL;
     TRY(check_ascending(j, file, err));
-    if (sharding)
-        return fail(err, BAD_INPUT, "%s: sharded_zero: expected %s next to it", file, sharding);
-    return degrees ? fail(err, BAD_INPUT, "%s: vocabulary_tensor: expected %s next to it", file,
-                          degrees)
+    if (sharding) return refuse(err, "%s: sharded_zero: expected %s next to it", file, sharding);
+    return degrees ? refuse(err, "%s: vocabulary_tensor: expected %s next to it", file, degrees)
                    : OK;
 }

@@ -22,10 +22,9 @@ static enum status find_document(const char **found, const char *path, const cha
     *found = path_beside(path, name, arena);
     if (!access(*found, R_OK)) return OK;
     if (!folder || strchr(name, '/') || path_ends_with(name, ".json"))
-        return fail(err, BAD_INPUT, "%s: %s: %s: cannot be read: %s", path, key, *found,
-                    strerror(errno));
+        return refuse(err, "%s: %s: %s: cannot be read: %s", path, key, *found, strerror(errno));
     if (shipped_find(found, folder, name, arena, &why) == OK && *found != name) return OK;
-    return fail(err, BAD_INPUT, "%s: %s: %s", path, key, why.text);
+    return refuse(err, "%s: %s: %s", path, key, why.text);
 }
 
 // Paths relative to the problem's, or names of shipped documents.
@@ -73,8 +72,8 @@ static enum status check_divides(const char *file, const char *key, int64_t valu
                                  int64_t divisor, struct error *err)
 {
     if (value % divisor == 0) return OK;
-    return fail(err, BAD_INPUT, "%s: %s: expected a multiple of %s %lld, found %lld", file, key, by,
-                (long long)divisor, (long long)value);
+    return refuse(err, "%s: %s: expected a multiple of %s %lld, found %lld", file, key, by,
+                  (long long)divisor, (long long)value);
 }
 
 // The same for a key of a run; run -1: of the model. A search checks every layout of a space: a
@@ -118,10 +117,9 @@ static enum status check_positions(const struct problem *p, struct error *err)
 {
     const struct shape *s = &p->model.shape;
     if (s->positions > 0 && p->job.sequence > s->positions)
-        return fail(err, BAD_INPUT,
-                    "%s: sequence: expected at most the model's %lld positions, found %lld",
-                    document_name(&p->job.document, "job"), (long long)s->positions,
-                    (long long)p->job.sequence);
+        return refuse(err, "%s: sequence: expected at most the model's %lld positions, found %lld",
+                      document_name(&p->job.document, "job"), (long long)s->positions,
+                      (long long)p->job.sequence);
     return OK;
 }
 
@@ -181,14 +179,13 @@ static enum status check_towers(const struct problem *p, const char *job, struct
     const struct layout *l = &p->job.layout;
     if (!model_has_towers(&p->model)) return OK;
     if (l->context > 1)
-        return fail(err, BAD_INPUT,
-                    "%s: layout.context: expected 1 for a model with a tower, found %d", job,
-                    l->context);
+        return refuse(err, "%s: layout.context: expected 1 for a model with a tower, found %d", job,
+                      l->context);
     if (l->pipeline > 1 && model_ties_behind_tower(&p->model))
-        return fail(err, BAD_INPUT,
-                    "%s: layout.pipeline: expected 1 for tied embeddings behind a tower, unless "
-                    "they are frozen, found %d",
-                    job, l->pipeline);
+        return refuse(err,
+                      "%s: layout.pipeline: expected 1 for tied embeddings behind a tower, unless "
+                      "they are frozen, found %d",
+                      job, l->pipeline);
     return OK;
 }
 
@@ -198,10 +195,9 @@ static enum status check_layout_fits(const struct problem *p, struct error *err)
     const char *model = document_name(&p->model.document, "model");
     int stages = layout_stage_count(&p->job.layout);
     if (stages > p->model.layer_count)
-        return fail(err, BAD_INPUT,
-                    "%s: layout.%s: expected at most the model's %d layers, found %d", job,
-                    p->job.layout.virtual_stages > 1 ? "pipeline x virtual_stages" : "pipeline",
-                    p->model.layer_count, stages);
+        return refuse(err, "%s: layout.%s: expected at most the model's %d layers, found %d", job,
+                      p->job.layout.virtual_stages > 1 ? "pipeline x virtual_stages" : "pipeline",
+                      p->model.layer_count, stages);
     if (has_blocks(p)) TRY(check_shape(p, model, -1, &p->model.shape, err));
     TRY(problem_check_grid_layout(p, err));
     TRY(check_experts(p, model, err));
@@ -209,26 +205,26 @@ static enum status check_layout_fits(const struct problem *p, struct error *err)
     TRY(check_own_shapes(p, model, err));
     TRY(check_towers(p, job, err));
     if (p->job.layout.slice_count > 1 && model_looks_ahead(&p->model))
-        return fail(err, BAD_INPUT,
-                    "%s: layout.schedule: expected one without slices for a model whose attention "
-                    "is not all causal, found \"%s\"",
-                    job, schedule_names[p->job.layout.schedule]);
+        return refuse(
+            err,
+            "%s: layout.schedule: expected one without slices for a model whose attention "
+            "is not all causal, found \"%s\"",
+            job, schedule_names[p->job.layout.schedule]);
     bool spread = p->job.layout.expert > 1;
     if ((spread || p->job.layout.expert_tensor) && !has_kind(p, LAYER_MOE))
-        return fail(err, BAD_INPUT,
-                    "%s: layout.%s: expected %d for a model without moe layers, found %d", job,
-                    spread ? "expert" : "expert_tensor", spread ? 1 : p->job.layout.tensor,
-                    spread ? p->job.layout.expert : p->job.layout.expert_tensor);
+        return refuse(err, "%s: layout.%s: expected %d for a model without moe layers, found %d",
+                      job, spread ? "expert" : "expert_tensor", spread ? 1 : p->job.layout.tensor,
+                      spread ? p->job.layout.expert : p->job.layout.expert_tensor);
     if (!p->job.layout.barrier && what_is_shared(&p->model))
-        return fail(err, BAD_INPUT, "%s: layout.barrier: expected true for a model %s, found false",
-                    job, what_is_shared(&p->model));
+        return refuse(err, "%s: layout.barrier: expected true for a model %s, found false", job,
+                      what_is_shared(&p->model));
     if (job_mixing_key(&p->job) && p->job.layout.virtual_stages > 1)
-        return fail(err, BAD_INPUT, "%s: layout.virtual_stages: expected 1 next to %s, found %d",
-                    job, job_mixing_key(&p->job), p->job.layout.virtual_stages);
+        return refuse(err, "%s: layout.virtual_stages: expected 1 next to %s, found %d", job,
+                      job_mixing_key(&p->job), p->job.layout.virtual_stages);
     if (p->job.layout.zero && model_shares_weights(&p->model))
-        return fail(err, BAD_INPUT,
-                    "%s: layout.zero: expected 0 for a model whose layers share weights, found %d",
-                    job, p->job.layout.zero);
+        return refuse(
+            err, "%s: layout.zero: expected 0 for a model whose layers share weights, found %d",
+            job, p->job.layout.zero);
     return rules_check(p->job.rules, p->job.rule_count, stages, p->model.layer_count, job, err);
 }
 
@@ -236,8 +232,8 @@ static enum status check_layout_fits(const struct problem *p, struct error *err)
 static enum status check_mtp(const struct problem *p, const char *job, struct error *err)
 {
     if (p->job.trainer != TRAINER_DEEPSPEED || !model_mtp_depth(&p->model)) return OK;
-    return fail(
-        err, BAD_INPUT,
+    return refuse(
+        err,
         "%s: trainer: expected megatron or torchtitan for a model with layers that predict further "
         "tokens (mtp), which DeepSpeed does not support; `import hf --mtp 0` leaves them out",
         job);
@@ -250,10 +246,10 @@ static enum status check_shared(const struct problem *p, struct error *err)
                *cluster = document_name(&p->cluster.document, "cluster");
     if (!shared) return OK;
     if (p->cluster.places.node_count)
-        return fail(err, BAD_INPUT, "%s: places: expected none for a model %s", cluster, shared);
+        return refuse(err, "%s: places: expected none for a model %s", cluster, shared);
     if (p->cluster.group_count == 1) return OK;
-    return fail(err, BAD_INPUT, "%s: groups: expected one group for a model %s, found %d", cluster,
-                shared, p->cluster.group_count);
+    return refuse(err, "%s: groups: expected one group for a model %s, found %d", cluster, shared,
+                  p->cluster.group_count);
 }
 
 // Requests that a cluster with places cannot serve: what would make the ranks of a stage depend on
@@ -273,43 +269,42 @@ enum status problem_check_places(const struct problem *p, struct error *err)
         wrong = "the ends of the model on two ranks (this schedule puts them on one, and the "
                 "embeddings are tied)";
     if (p->job.budget.energy_max_uj && !problem_states_energy(p))
-        return fail(err, BAD_INPUT, "%s: budget.energy_max_uj: expected %s", job,
-                    problem_energy_needs);
+        return refuse(err, "%s: budget.energy_max_uj: expected %s", job, problem_energy_needs);
     if (!p->cluster.places.node_count && p->job.placement.uneven_micro_batches)
-        return fail(err, BAD_INPUT,
-                    "%s: placement.uneven_micro_batches: expected a cluster with places", job);
+        return refuse(err, "%s: placement.uneven_micro_batches: expected a cluster with places",
+                      job);
     if (!p->cluster.places.node_count) return OK;
     for (int g = 0; g < p->cluster.group_count; g++)
         if (p->cluster.groups[g].tier_count)
-            return fail(err, BAD_INPUT, "%s: groups[%d].tiers: expected none with places",
-                        document_name(&p->cluster.document, "cluster"), g);
+            return refuse(err, "%s: groups[%d].tiers: expected none with places",
+                          document_name(&p->cluster.document, "cluster"), g);
     bool moves = job_swaps(&p->job);
     for (int i = 0; i < p->job.tier_option_count; i++)
         moves = moves || tier_option_moves_weights(&p->job.tier_options[i]);
     if (moves)
-        return fail(err, BAD_INPUT,
-                    "%s: recompute, tier_options: expected no \"swap\" and only the optimizer in "
-                    "tiers for a cluster with places",
-                    job);
+        return refuse(err,
+                      "%s: recompute, tier_options: expected no \"swap\" and only the optimizer in "
+                      "tiers for a cluster with places",
+                      job);
     if (p->job.placement.uneven_micro_batches && p->job.objective != OBJECTIVE_ITERATION_TIME)
-        return fail(err, BAD_INPUT,
-                    "%s: placement.uneven_micro_batches: expected the objective "
-                    "\"iteration_time\", found \"%s\"",
-                    job, objective_names[p->job.objective]);
+        return refuse(err,
+                      "%s: placement.uneven_micro_batches: expected the objective "
+                      "\"iteration_time\", found \"%s\"",
+                      job, objective_names[p->job.objective]);
     if (p->job.placement.uneven_micro_batches && p->job.space.given)
-        return fail(err, BAD_INPUT,
-                    "%s: placement.uneven_micro_batches: expected a job with one layout, found a "
-                    "space of them",
-                    job);
+        return refuse(err,
+                      "%s: placement.uneven_micro_batches: expected a job with one layout, found a "
+                      "space of them",
+                      job);
     for (int i = 0; i < p->model.run_count && !wrong; i++)
         if (p->model.runs[i].kind == LAYER_MEMORY) wrong = "a model without memory layers";
     if (p->cluster.places.node_count > PLACED_NODES_MAX)
-        return fail(err, BAD_INPUT,
-                    "%s: places.nodes: expected at most %d nodes to place ranks on, found %d",
-                    document_name(&p->cluster.document, "cluster"), PLACED_NODES_MAX,
-                    p->cluster.places.node_count);
+        return refuse(err,
+                      "%s: places.nodes: expected at most %d nodes to place ranks on, found %d",
+                      document_name(&p->cluster.document, "cluster"), PLACED_NODES_MAX,
+                      p->cluster.places.node_count);
     if (wrong && !p->job.space.given)
-        return fail(err, BAD_INPUT, "%s: layout: a cluster with places needs %s", job, wrong);
+        return refuse(err, "%s: layout: a cluster with places needs %s", job, wrong);
     return OK;
 }
 
@@ -327,13 +322,13 @@ static enum status check_prices(const struct problem *p, const char *job, struct
     for (int g = 0; g < c->group_count; g++) {
         double price = c->groups[g].gpu_hour_price;
         if (p->job.price_limit > 0 && !(price > 0))
-            return fail(err, BAD_INPUT, "%s: price_limit: expected a gpu_hour_price of group %s",
-                        job, c->groups[g].name);
+            return refuse(err, "%s: price_limit: expected a gpu_hour_price of group %s", job,
+                          c->groups[g].name);
         if (price < c->groups[0].gpu_hour_price || price > c->groups[0].gpu_hour_price)
-            return fail(err, BAD_INPUT,
-                        "%s: %s: expected one gpu_hour_price for all groups, found %g and %g", job,
-                        p->job.price_limit > 0 ? "price_limit" : "objective",
-                        c->groups[0].gpu_hour_price, price);
+            return refuse(err,
+                          "%s: %s: expected one gpu_hour_price for all groups, found %g and %g",
+                          job, p->job.price_limit > 0 ? "price_limit" : "objective",
+                          c->groups[0].gpu_hour_price, price);
     }
     return OK;
 }
@@ -349,15 +344,14 @@ static enum status check_limits(const struct problem *p, const char *job, struct
                                                       : NULL;
     if (!what) return OK;
     if (!p->job.space.given)
-        return fail(
-            err, BAD_INPUT,
+        return refuse(
+            err,
             "%s: %s: expected a space of layouts (all plans of one layout use the same devices)",
             job, what);
     if (p->cluster.places.node_count)
-        return fail(err, BAD_INPUT, "%s: %s: expected a cluster without places", job, what);
+        return refuse(err, "%s: %s: expected a cluster without places", job, what);
     if (limited && !cost && p->job.objective != OBJECTIVE_ITERATION_TIME)
-        return fail(err, BAD_INPUT, "%s: %s: expected the objective iteration_time or cost", job,
-                    what);
+        return refuse(err, "%s: %s: expected the objective iteration_time or cost", job, what);
     return cost || price ? check_prices(p, job, err) : OK;
 }
 

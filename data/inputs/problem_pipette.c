@@ -55,17 +55,17 @@ static enum status check_nodes(const struct problem *p, const char *job, struct 
     for (int g = 0; g < p->cluster.group_count; g++) {
         int here = p->cluster.groups[g].gpus_per_node / p->job.layout.tensor;
         if (!here || here != each)
-            return fail(
-                err, BAD_INPUT,
+            return refuse(
+                err,
                 "%s: groups[%d].gpus_per_node: with the objective pipette expected room for the "
                 "same number of tensor groups of %d GPUs on every node, at least one; found %d",
                 cluster, g, p->job.layout.tensor, p->cluster.groups[g].gpus_per_node);
     }
     if (p->job.layout.data % each == 0) return OK;
-    return fail(err, BAD_INPUT,
-                "%s: layout.data: with the objective pipette expected a multiple of the %d "
-                "replicas that fill a node, found %d",
-                job, each, p->job.layout.data);
+    return refuse(err,
+                  "%s: layout.data: with the objective pipette expected a multiple of the %d "
+                  "replicas that fill a node, found %d",
+                  job, each, p->job.layout.data);
 }
 
 enum status problem_check_pipette(const struct problem *p, struct error *err)
@@ -74,21 +74,19 @@ enum status problem_check_pipette(const struct problem *p, struct error *err)
                *key = wrong_key(p, &expected);
     int first, blocks;
     if (!p->cluster.places.node_count)
-        return fail(err, BAD_INPUT,
-                    "%s: objective: pipette puts nodes in rows: expected a cluster with places",
-                    job);
+        return refuse(
+            err, "%s: objective: pipette puts nodes in rows: expected a cluster with places", job);
     if (key)
-        return fail(err, BAD_INPUT, "%s: %s: with the objective pipette expected %s", job, key,
-                    expected);
+        return refuse(err, "%s: %s: with the objective pipette expected %s", job, key, expected);
     if (!model_blocks(&p->model, &first, &blocks))
-        return fail(err, BAD_INPUT,
-                    "%s: runs: with the objective pipette expected blocks, one after the other, "
-                    "between embedding and head, and nothing else",
-                    document_name(&p->model.document, "model"));
+        return refuse(err,
+                      "%s: runs: with the objective pipette expected blocks, one after the other, "
+                      "between embedding and head, and nothing else",
+                      document_name(&p->model.document, "model"));
     if (blocks % p->job.layout.pipeline)
-        return fail(err, BAD_INPUT,
-                    "%s: layout.pipeline: with the objective pipette expected a divisor of the "
-                    "model's %d blocks, found %d",
-                    job, blocks, p->job.layout.pipeline);
+        return refuse(err,
+                      "%s: layout.pipeline: with the objective pipette expected a divisor of the "
+                      "model's %d blocks, found %d",
+                      job, blocks, p->job.layout.pipeline);
     return check_nodes(p, job, err);
 }

@@ -73,7 +73,7 @@ static enum status check_replaceable(const char *path, const char *draft, const 
     TRY(file_read(path, &old, &old_size, arena, err));
     TRY(file_read(draft, &new, &new_size, arena, err));
     if (old_size == new_size && !memcmp(old, new, old_size)) return OK;
-    return fail(err, BAD_INPUT, "%s: exists with other content%s", path, otherwise);
+    return refuse(err, "%s: exists with other content%s", path, otherwise);
 }
 
 // The problem last: if it is there, all of them are.
@@ -92,7 +92,7 @@ static enum status write_drafts(struct problem *p, const bool *changed, const ch
     for (int i = 0; i < count; i++) {
         const char *path = problem_piece_of(p, pieces[i])->path;
         if (rename(draft_of(p, pieces[i], arena), path))
-            return fail(err, BAD_INPUT, "%s: cannot be written: %s", path, strerror(errno));
+            return refuse(err, "%s: cannot be written: %s", path, strerror(errno));
     }
     return OK;
 }
@@ -120,9 +120,9 @@ static enum status refuse_gpu(const struct problem *p, int group, struct arena *
     }
     int nearest = name_related_gpu(gpu, known, c->gpu_count);
     if (nearest < 0) nearest = name_nearest(gpu, known, c->gpu_count);
-    return fail(err, BAD_INPUT, "%s: groups[%d].gpu: expected a GPU of %s (%s), found %s%s%s",
-                p->cluster.document.path, group, c->document.path, list, gpu,
-                nearest >= 0 ? "; nearest: " : "", nearest >= 0 ? known[nearest] : "");
+    return refuse(err, "%s: groups[%d].gpu: expected a GPU of %s (%s), found %s%s%s",
+                  p->cluster.document.path, group, c->document.path, list, gpu,
+                  nearest >= 0 ? "; nearest: " : "", nearest >= 0 ? known[nearest] : "");
 }
 
 // where: the key of the name in the job; what: "a group of the cluster".
@@ -133,9 +133,9 @@ static enum status check_name(const struct problem *p, const char *where, const 
     for (int i = 0; i < count; i++)
         if (!strcmp(name, known[i])) return OK;
     int nearest = name_nearest(name, known, count);
-    return fail(err, BAD_INPUT, "%s: %s: expected %s, found \"%.60s\"%s%s",
-                document_name(&p->job.document, "job"), where, what, name,
-                nearest >= 0 ? "; nearest: " : "", nearest >= 0 ? known[nearest] : "");
+    return refuse(err, "%s: %s: expected %s, found \"%.60s\"%s%s",
+                  document_name(&p->job.document, "job"), where, what, name,
+                  nearest >= 0 ? "; nearest: " : "", nearest >= 0 ? known[nearest] : "");
 }
 
 static enum status check_tier(const struct problem *p, int option, int part, struct arena *arena,
@@ -203,8 +203,8 @@ enum status problem_check_energy(const struct problem *p, struct error *err)
                          : !problem_states_energy(p)       ? problem_energy_needs
                                                            : NULL;
     if (!wanted) return OK;
-    return fail(err, BAD_INPUT, "%s: objective energy: expected %s",
-                document_name(&p->job.document, "job"), wanted);
+    return refuse(err, "%s: objective energy: expected %s", document_name(&p->job.document, "job"),
+                  wanted);
 }
 
 // Up to what the digits of the limit leave open.

@@ -215,16 +215,16 @@ static enum status check_groups(const struct problem *p, const struct seat *seat
         int first = i;
         while (i < count && seats[i].group == g) i++;
         if (i == first)
-            return fail(err, BAD_INPUT, "%s: widths: expected a list of group %s, found none", job,
-                        p->cluster.groups[g].name);
+            return refuse(err, "%s: widths: expected a list of group %s, found none", job,
+                          p->cluster.groups[g].name);
         ways = ways > COMBINATIONS_MOST ? ways : ways * (i - first);
     }
     return p->job.stage_degrees != DEGREES_PER_GROUP || ways <= COMBINATIONS_MOST
                ? OK
-               : fail(err, BAD_INPUT,
-                      "%s: widths: expected at most %d combinations of one width for each node "
-                      "group, as stage_degrees is per_group",
-                      job, COMBINATIONS_MOST);
+               : refuse(err,
+                        "%s: widths: expected at most %d combinations of one width for each node "
+                        "group, as stage_degrees is per_group",
+                        job, COMBINATIONS_MOST);
 }
 
 // Stages of several widths fill a group's nodes without gaps if of any two tensor x context one
@@ -244,10 +244,10 @@ static enum status check_packing(const struct problem *p, const struct seat *sea
             fits = fit_together(own, other);
         }
     return fits ? OK
-                : fail(err, BAD_INPUT,
-                       "%s: widths: group %s: expected numbers of tensor x context of which one "
-                       "divides the other, and a node's %d GPUs, found %lld and %lld",
-                       job, g->name, g->gpus_per_node, (long long)own, (long long)other);
+                : refuse(err,
+                         "%s: widths: group %s: expected numbers of tensor x context of which one "
+                         "divides the other, and a node's %d GPUs, found %lld and %lld",
+                         job, g->name, g->gpus_per_node, (long long)own, (long long)other);
 }
 
 // On named nodes each replica takes as many devices of one node as any other of its group.
@@ -258,23 +258,23 @@ static enum status check_named(const struct problem *p, const struct seat *seats
         const struct node_group *g = &p->cluster.groups[seats[i].group];
         int64_t own = (int64_t)seats[i].tensor * seats[i].context;
         if (seats[i].data > NAMED_DATA_MAX)
-            return fail(
-                err, BAD_INPUT,
+            return refuse(
+                err,
                 "%s: widths: expected data degrees of 1 to %d on a cluster with places, found %d",
                 job, NAMED_DATA_MAX, seats[i].data);
         if (own > g->gpus_per_node)
-            return fail(err, BAD_INPUT,
-                        "%s: widths: group %s: expected tensor x context of at most a node's %d "
-                        "GPUs on a cluster with places, found %lld",
-                        job, g->name, g->gpus_per_node, (long long)own);
+            return refuse(err,
+                          "%s: widths: group %s: expected tensor x context of at most a node's %d "
+                          "GPUs on a cluster with places, found %lld",
+                          job, g->name, g->gpus_per_node, (long long)own);
         for (int k = 0; k < i; k++)
             if (seats[k].group == seats[i].group &&
                 (int64_t)seats[k].tensor * seats[k].context != own)
-                return fail(err, BAD_INPUT,
-                            "%s: widths: group %s: expected one number of tensor x context on a "
-                            "cluster with places, found %lld and %lld",
-                            job, g->name, (long long)seats[k].tensor * seats[k].context,
-                            (long long)own);
+                return refuse(err,
+                              "%s: widths: group %s: expected one number of tensor x context on a "
+                              "cluster with places, found %lld and %lld",
+                              job, g->name, (long long)seats[k].tensor * seats[k].context,
+                              (long long)own);
     }
     return OK;
 }
@@ -284,10 +284,10 @@ static enum status check_seat(const struct problem *p, const struct seat *seat, 
 {
     struct error own = {OK, ""};
     if (p->job.replicas == REPLICAS_SPLIT && p->job.layout.micro_batch % seat->data)
-        return fail(err, BAD_INPUT,
-                    "%s: layout.micro_batch: expected a multiple of every data degree of widths, "
-                    "as each replica takes whole samples: found %d and %d",
-                    job, p->job.layout.micro_batch, seat->data);
+        return refuse(err,
+                      "%s: layout.micro_batch: expected a multiple of every data degree of widths, "
+                      "as each replica takes whole samples: found %d and %d",
+                      job, p->job.layout.micro_batch, seat->data);
     struct problem one = problem_at_seat(p, seat);
     if (problem_check_layout(&one, &own) == OK) return OK;
     return fail(err, own.status, "widths: %s: %s", seat->name, own.text);
@@ -301,8 +301,7 @@ enum status problem_check_seats(const struct problem *p, struct error *err)
     enum status status = OK;
     if (!job_has_widths(&p->job)) return OK;
     if (p->job.layout.virtual_stages > 1)
-        return fail(err, BAD_INPUT, "%s: widths: expected a schedule with one stage for each rank",
-                    job);
+        return refuse(err, "%s: widths: expected a schedule with one stage for each rank", job);
     int count = problem_seats(p, &seats, &scratch);
     for (int i = 0; i < count && status == OK; i++) status = check_seat(p, &seats[i], job, err);
     arena_close(&scratch);
@@ -318,14 +317,14 @@ static enum status check_entries(const struct problem *p, struct error *err)
         if (p->model.runs[i].kind != LAYER_MEASURED) continue;
         for (int k = 0; k < own->by_degrees_count; k++)
             if (!own->by_degrees[k].entry_bytes != !own->entry_bytes)
-                return fail(err, BAD_INPUT,
-                            "%s: runs[%d].measured.by_degrees[%d].entry_bytes: expected it where "
-                            "the layer has it, and nowhere else",
-                            file, i, k);
+                return refuse(err,
+                              "%s: runs[%d].measured.by_degrees[%d].entry_bytes: expected it where "
+                              "the layer has it, and nowhere else",
+                              file, i, k);
         if (own->entry_bytes && p->job.replicas != REPLICAS_IN_TURN)
-            return fail(err, BAD_INPUT,
-                        "%s: runs[%d].measured.entry_bytes: expected replicas in_turn in the job",
-                        file, i);
+            return refuse(err,
+                          "%s: runs[%d].measured.entry_bytes: expected replicas in_turn in the job",
+                          file, i);
     }
     return OK;
 }
@@ -336,10 +335,10 @@ static enum status check_sets(const struct job *j, const char *job, struct error
     bool chosen = j->recompute[RECOMPUTE_FULL] && !layout_recomputes_alike(&j->layout) &&
                   j->space.axes[SPACE_RECOMPUTE].kind == AXIS_FIXED;
     if (!j->recompute_any || (chosen && j->replicas == REPLICAS_IN_TURN)) return OK;
-    return fail(err, BAD_INPUT,
-                "%s: recompute_any: expected replicas in_turn, \"full\" in recompute, and no "
-                "setting for all stages",
-                job);
+    return refuse(err,
+                  "%s: recompute_any: expected replicas in_turn, \"full\" in recompute, and no "
+                  "setting for all stages",
+                  job);
 }
 
 enum status problem_check_widths(const struct problem *p, struct error *err)
@@ -349,26 +348,25 @@ enum status problem_check_widths(const struct problem *p, struct error *err)
     TRY(check_sets(&p->job, job, err));
     if (!job_has_widths(&p->job)) {
         if (p->job.replicas != REPLICAS_SPLIT)
-            return fail(err, BAD_INPUT, "%s: replicas: in_turn expects stage_degrees per_stage",
-                        job);
+            return refuse(err, "%s: replicas: in_turn expects stage_degrees per_stage", job);
         if (!p->job.width_list_count) return OK;
-        return fail(err, BAD_INPUT,
-                    "%s: widths: expected stage_degrees per_group or per_stage next to it", job);
+        return refuse(err, "%s: widths: expected stage_degrees per_group or per_stage next to it",
+                      job);
     }
     const char *wanted = what_excludes(p);
     const char *kind = stage_degrees_names[p->job.stage_degrees];
-    if (wanted) return fail(err, BAD_INPUT, "%s: stage_degrees: %s expects %s", job, kind, wanted);
+    if (wanted) return refuse(err, "%s: stage_degrees: %s expects %s", job, kind, wanted);
     wanted = p->job.replicas == REPLICAS_IN_TURN ? what_turns_exclude(p) : NULL;
-    if (wanted) return fail(err, BAD_INPUT, "%s: replicas: in_turn expects %s", job, wanted);
+    if (wanted) return refuse(err, "%s: replicas: in_turn expects %s", job, wanted);
     if (!p->job.width_list_count)
-        return fail(err, BAD_INPUT, "%s: widths: expected lists of degrees for %s", job, kind);
+        return refuse(err, "%s: widths: expected lists of degrees for %s", job, kind);
     struct arena scratch = {0};
     struct seat *seats;
     int count = problem_seats(p, &seats, &scratch);
     enum status status = OK;
     if (count > SEATS_MAX)
-        status = fail(err, BAD_INPUT, "%s: widths: expected at most %d of all groups together", job,
-                      SEATS_MAX);
+        status =
+            refuse(err, "%s: widths: expected at most %d of all groups together", job, SEATS_MAX);
     if (status == OK) status = check_groups(p, seats, count, job, err);
     for (int i = 0; i < count && status == OK; i++)
         status = check_packing(p, seats, count, i, job, err);

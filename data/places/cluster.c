@@ -188,8 +188,8 @@ static enum status check_nics(const struct cluster *c, int group, struct error *
         TRY(members_check(&nic_members, &g->nics[i], cluster_file(c), where, err));
         for (int k = 0; k < i; k++)
             if (g->nics[k].kind == g->nics[i].kind)
-                return fail(
-                    err, BAD_INPUT,
+                return refuse(
+                    err,
                     "%s: groups[%d].nics[%d].kind: \"%s\" appears twice; give its count instead",
                     cluster_file(c), group, i, nic_kind_names[g->nics[i].kind]);
     }
@@ -205,9 +205,9 @@ static enum status check_rings(const struct cluster *c, int group, struct error 
         TRY(members_check(&ring_members, &g->rings[i], cluster_file(c), where, err));
         for (int k = 0; k < i; k++)
             if (g->rings[k].gpus == g->rings[i].gpus && g->rings[k].apart == g->rings[i].apart)
-                return fail(err, BAD_INPUT,
-                            "%s: groups[%d].rings[%d]: as many GPUs as far apart appear twice",
-                            cluster_file(c), group, i);
+                return refuse(err,
+                              "%s: groups[%d].rings[%d]: as many GPUs as far apart appear twice",
+                              cluster_file(c), group, i);
     }
     return OK;
 }
@@ -220,9 +220,8 @@ static enum status check_sums(const struct cluster *c, int group, struct error *
         snprintf(where, sizeof where, "groups[%d].switch_sums[%d].", group, i);
         TRY(members_check(&sum_members, &g->switch_sums[i], cluster_file(c), where, err));
         if (i && g->switch_sums[i].gpus <= g->switch_sums[i - 1].gpus)
-            return fail(err, BAD_INPUT,
-                        "%s: groups[%d].switch_sums[%d].gpus: expected more than %d",
-                        cluster_file(c), group, i, g->switch_sums[i - 1].gpus);
+            return refuse(err, "%s: groups[%d].switch_sums[%d].gpus: expected more than %d",
+                          cluster_file(c), group, i, g->switch_sums[i - 1].gpus);
     }
     return OK;
 }
@@ -237,28 +236,27 @@ static enum status check_tiers(const struct cluster *c, int group, struct error 
         char where[60];
         snprintf(where, sizeof where, "groups[%d].tiers[%d].", group, i);
         if (!t->name || !*t->name)
-            return fail(err, BAD_INPUT, "%s: %sname: expected a name, found nothing",
-                        cluster_file(c), where);
+            return refuse(err, "%s: %sname: expected a name, found nothing", cluster_file(c),
+                          where);
         TRY(members_check(&tier_members, t, cluster_file(c), where, err));
         if (host && (t->read_bytes_per_s > 0 || t->write_bytes_per_s > 0 || t->in_place))
-            return fail(err, BAD_INPUT,
-                        "%s: %sread_bytes_per_s, write_bytes_per_s, in_place: expected none for "
-                        "the host, whose link is in the costs (host_link_bytes_per_s)",
-                        cluster_file(c), where);
+            return refuse(err,
+                          "%s: %sread_bytes_per_s, write_bytes_per_s, in_place: expected none for "
+                          "the host, whose link is in the costs (host_link_bytes_per_s)",
+                          cluster_file(c), where);
         if (!host && !(t->read_bytes_per_s > 0 && t->write_bytes_per_s > 0))
-            return fail(err, BAD_INPUT,
-                        "%s: %sread_bytes_per_s, write_bytes_per_s: expected both for \"%s\"",
-                        cluster_file(c), where, t->name);
+            return refuse(err,
+                          "%s: %sread_bytes_per_s, write_bytes_per_s: expected both for \"%s\"",
+                          cluster_file(c), where, t->name);
         for (int k = 0; k < group; k++) {
             const struct tier *other = group_tier(&c->groups[k], t->name);
             if (other && other->in_place != t->in_place)
-                return fail(err, BAD_INPUT,
-                            "%s: %sin_place: expected that of \"%s\" in group \"%s\"",
-                            cluster_file(c), where, t->name, c->groups[k].name);
+                return refuse(err, "%s: %sin_place: expected that of \"%s\" in group \"%s\"",
+                              cluster_file(c), where, t->name, c->groups[k].name);
         }
         if (group_tier(g, t->name) != t)
-            return fail(err, BAD_INPUT, "%s: %sname: \"%s\" names two tiers", cluster_file(c),
-                        where, t->name);
+            return refuse(err, "%s: %sname: \"%s\" names two tiers", cluster_file(c), where,
+                          t->name);
     }
     return OK;
 }
@@ -268,12 +266,12 @@ static enum status check_group(const struct cluster *c, int i, struct error *err
     const struct node_group *g = &c->groups[i];
     char where[40];
     if (!g->name || !*g->name || !g->gpu || !*g->gpu)
-        return fail(err, BAD_INPUT, "%s: groups[%d]: expected a name and a gpu, found an empty one",
-                    cluster_file(c), i);
+        return refuse(err, "%s: groups[%d]: expected a name and a gpu, found an empty one",
+                      cluster_file(c), i);
     for (int k = 0; k < i; k++)
         if (!strcmp(c->groups[k].name, g->name))
-            return fail(err, BAD_INPUT, "%s: groups[%d].name: \"%s\" names two groups",
-                        cluster_file(c), i, g->name);
+            return refuse(err, "%s: groups[%d].name: \"%s\" names two groups", cluster_file(c), i,
+                          g->name);
     snprintf(where, sizeof where, "groups[%d].", i);
     TRY(members_check(&group_members, g, cluster_file(c), where, err));
     snprintf(where, sizeof where, "groups[%d].intra.", i);
@@ -287,8 +285,8 @@ static enum status check_group(const struct cluster *c, int i, struct error *err
 enum status cluster_check(const struct cluster *c, struct error *err)
 {
     if (c->group_count < 1 || c->group_count > GROUPS_MAX)
-        return fail(err, BAD_INPUT, "%s: groups: expected 1 to %d groups, found %d",
-                    cluster_file(c), GROUPS_MAX, c->group_count);
+        return refuse(err, "%s: groups: expected 1 to %d groups, found %d", cluster_file(c),
+                      GROUPS_MAX, c->group_count);
     for (int i = 0; i < c->group_count; i++) TRY(check_group(c, i, err));
     for (int i = 0; i < c->link_count; i++) {
         const struct group_link *l = &c->links[i];
@@ -296,12 +294,12 @@ enum status cluster_check(const struct cluster *c, struct error *err)
         snprintf(where, sizeof where, "links[%d].link.", i);
         TRY(link_check(c, where, &l->link, err));
         if (l->from < 0 || l->from >= c->group_count || l->to < 0 || l->to >= c->group_count)
-            return fail(err, BAD_INPUT, "%s: links[%d]: expected groups below %d, found %d and %d",
-                        cluster_file(c), i, c->group_count, l->from, l->to);
+            return refuse(err, "%s: links[%d]: expected groups below %d, found %d and %d",
+                          cluster_file(c), i, c->group_count, l->from, l->to);
         for (int k = 0; k < i; k++)
             if (c->links[k].from == l->from && c->links[k].to == l->to)
-                return fail(err, BAD_INPUT, "%s: links[%d]: \"%s\" to \"%s\" appears twice",
-                            cluster_file(c), i, c->groups[l->from].name, c->groups[l->to].name);
+                return refuse(err, "%s: links[%d]: \"%s\" to \"%s\" appears twice", cluster_file(c),
+                              i, c->groups[l->from].name, c->groups[l->to].name);
     }
     return places_check(c, err);
 }

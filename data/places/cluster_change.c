@@ -64,17 +64,17 @@ static enum status mark_nodes(const struct cluster *c, const struct cluster_chan
     for (int i = 0; i < x->without.count; i++) {
         int node = places_find(&c->places, x->without.items[i]);
         if (node < 0)
-            return fail(err, BAD_INPUT,
-                        "--without: expected the name of a node of %s, found '%.80s'; the nearest "
-                        "is %s",
-                        cluster_file(c), x->without.items[i],
-                        cluster_nearest_node(c, x->without.items[i], arena));
-        if (gone[node])
-            return fail(err, BAD_INPUT, "--without: '%s' appears twice", x->without.items[i]);
+            return refuse(
+                err,
+                "--without: expected the name of a node of %s, found '%.80s'; the nearest "
+                "is %s",
+                cluster_file(c), x->without.items[i],
+                cluster_nearest_node(c, x->without.items[i], arena));
+        if (gone[node]) return refuse(err, "--without: '%s' appears twice", x->without.items[i]);
         gone[node] = true;
     }
     if (x->without.count == c->places.node_count)
-        return fail(err, BAD_INPUT, "--without: no node of %s would be left", cluster_file(c));
+        return refuse(err, "--without: no node of %s would be left", cluster_file(c));
     return OK;
 }
 
@@ -126,8 +126,8 @@ static enum status check_once(const struct cluster *c, const struct cluster_chan
         read_nodes(c, x->without.items[i], &other_named, &other, &other_number);
         if (group != other || (named && other_named && number != other_number)) continue;
         if (named && other_named)
-            return fail(err, BAD_INPUT, "--without: '%s' appears twice", x->without.items[at]);
-        return fail(err, BAD_INPUT, "--without: group '%s' appears twice", c->groups[group].name);
+            return refuse(err, "--without: '%s' appears twice", x->without.items[at]);
+        return refuse(err, "--without: group '%s' appears twice", c->groups[group].name);
     }
     return OK;
 }
@@ -142,22 +142,22 @@ static enum status count_nodes(const struct cluster *c, const struct cluster_cha
         int group;
         long number;
         if (!read_nodes(c, x->without.items[i], &named, &group, &number))
-            return fail(err, BAD_INPUT,
-                        "--without: %s names no nodes; expected one as a plan's hostfile names it "
-                        "(such as %s-0), a group (%s), or GROUP=N, N nodes fewer of it (%s=1), "
-                        "found '%.80s'",
-                        cluster_file(c), c->groups[0].name, c->groups[0].name, c->groups[0].name,
-                        x->without.items[i]);
+            return refuse(
+                err,
+                "--without: %s names no nodes; expected one as a plan's hostfile names it "
+                "(such as %s-0), a group (%s), or GROUP=N, N nodes fewer of it (%s=1), "
+                "found '%.80s'",
+                cluster_file(c), c->groups[0].name, c->groups[0].name, c->groups[0].name,
+                x->without.items[i]);
         int nodes = c->groups[group].nodes;
         TRY(check_once(c, x, i, err));
         if (named && number >= nodes)
-            return fail(err, BAD_INPUT, "--without: expected %s-0 to %s-%d, found '%.80s'",
-                        c->groups[group].name, c->groups[group].name, nodes - 1,
-                        x->without.items[i]);
+            return refuse(err, "--without: expected %s-0 to %s-%d, found '%.80s'",
+                          c->groups[group].name, c->groups[group].name, nodes - 1,
+                          x->without.items[i]);
         if (!named && (number < 1 || number > nodes))
-            return fail(err, BAD_INPUT,
-                        "--without: expected 1 to %d nodes of group '%s', found %ld", nodes,
-                        c->groups[group].name, number);
+            return refuse(err, "--without: expected 1 to %d nodes of group '%s', found %ld", nodes,
+                          c->groups[group].name, number);
         lost[group] += named ? 1 : (int)number;
     }
     for (int g = 0; g < c->group_count; g++) {
@@ -165,8 +165,8 @@ static enum status count_nodes(const struct cluster *c, const struct cluster_cha
         left += c->groups[g].nodes - lost[g];
     }
     if (!left)
-        return fail(err, BAD_INPUT, "--without: none of the %d nodes of %s would be left", all,
-                    cluster_file(c));
+        return refuse(err, "--without: none of the %d nodes of %s would be left", all,
+                      cluster_file(c));
     return OK;
 }
 
@@ -272,18 +272,18 @@ static enum status ask_one(const struct cluster *c, const char *word, double *as
     int from, to, n = p->node_count;
     if (!equals || !equals[1] || *end ||
         !(factor >= CHANGE_FACTOR_LEAST && factor <= CHANGE_FACTOR_MOST))
-        return fail(err, BAD_INPUT,
-                    "--degrade: expected A:B=X or A=X with a factor X from %g to %g, found '%.80s'",
-                    CHANGE_FACTOR_LEAST, CHANGE_FACTOR_MOST, word);
+        return refuse(
+            err, "--degrade: expected A:B=X or A=X with a factor X from %g to %g, found '%.80s'",
+            CHANGE_FACTOR_LEAST, CHANGE_FACTOR_MOST, word);
     if (!find_ends(p, word, (size_t)(equals - word), &from, &to, arena))
-        return fail(err, BAD_INPUT,
-                    "--degrade: expected names of nodes of %s, A:B=X or A=X, found '%.80s'%s",
-                    cluster_file(c), word, nearest_ends(p, word, arena));
+        return refuse(err,
+                      "--degrade: expected names of nodes of %s, A:B=X or A=X, found '%.80s'%s",
+                      cluster_file(c), word, nearest_ends(p, word, arena));
     if (from == to)
-        return fail(err, BAD_INPUT, "--degrade: expected two different nodes, found '%.80s'", word);
+        return refuse(err, "--degrade: expected two different nodes, found '%.80s'", word);
     if (to >= 0 && !is_joined(c, from, to))
-        return fail(err, BAD_INPUT, "--degrade: no link connects '%s' to '%s'", p->nodes[from].name,
-                    p->nodes[to].name);
+        return refuse(err, "--degrade: no link connects '%s' to '%s'", p->nodes[from].name,
+                      p->nodes[to].name);
     if (to >= 0) lower(&asked[from * n + to], factor);
     for (int k = 0; k < n && to < 0; k++) {
         if (is_joined(c, from, k)) lower(&asked[from * n + k], factor);
@@ -305,8 +305,7 @@ static enum status ask_all(const struct cluster *c, const struct cluster_change 
     for (int i = 0; i < x->degrade.count; i++) {
         for (int k = 0; k < i; k++)
             if (same_ends(x->degrade.items[k], x->degrade.items[i]))
-                return fail(err, BAD_INPUT, "--degrade: '%.80s' appears twice",
-                            x->degrade.items[i]);
+                return refuse(err, "--degrade: '%.80s' appears twice", x->degrade.items[i]);
         TRY(ask_one(c, x->degrade.items[i], asked, arena, err));
     }
     return OK;
@@ -330,8 +329,8 @@ static enum status change_links(struct cluster *to, const struct cluster *from,
         double by = asked[old[a] * n + old[b]];
         factors[pair] = places_factor(p, a, b) * (by > 0 ? by : 1);
         if (!(factors[pair] >= PLACES_FACTOR_LEAST && factors[pair] <= PLACES_FACTOR_MOST))
-            return fail(
-                err, BAD_INPUT,
+            return refuse(
+                err,
                 "--degrade: '%s' to '%s' would have %g of its bandwidth in all; expected %g to %g",
                 p->nodes[a].name, p->nodes[b].name, factors[pair], PLACES_FACTOR_LEAST,
                 PLACES_FACTOR_MOST);
@@ -353,8 +352,8 @@ static enum status check_degraded_stay(const struct cluster *from, const struct 
             continue;
         for (int k = 0; k < 2; k++)
             if (ends[k] >= 0 && places_find(&to->places, from->places.nodes[ends[k]].name) < 0)
-                return fail(err, BAD_INPUT, "--degrade: '%.80s': '%s' is taken away by --without",
-                            word, from->places.nodes[ends[k]].name);
+                return refuse(err, "--degrade: '%.80s': '%s' is taken away by --without", word,
+                              from->places.nodes[ends[k]].name);
     }
     return OK;
 }
@@ -369,9 +368,8 @@ enum status cluster_make_change(struct cluster *to, const struct cluster *from,
     to->name = arena_print(arena, "%s, %s", from->name, cluster_change_text(x, arena));
     if (!from->places.node_count) {
         if (x->degrade.count)
-            return fail(err, BAD_INPUT,
-                        "--degrade: %s names no nodes; expected a cluster with places",
-                        cluster_file(from));
+            return refuse(err, "--degrade: %s names no nodes; expected a cluster with places",
+                          cluster_file(from));
         TRY(count_nodes(from, x, lost, err));
         take_groups(to, from, lost, number, arena);
         return OK;

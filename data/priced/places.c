@@ -255,10 +255,10 @@ static enum status read_ends(const struct json *value, int64_t **to, bool fused,
 {
     bool wanted = p->has_embedding_sync && p->layout.fused_embedding_sync == fused;
     if (json_is_present(value) != wanted)
-        return fail(err, BAD_INPUT,
-                    "%s: places.embedding_%s_ns: expected it where the document has %s embedding "
-                    "sync, and nowhere else",
-                    priced_file(p), fused ? "ring" : "sync", fused ? "a fused" : "an");
+        return refuse(err,
+                      "%s: places.embedding_%s_ns: expected it where the document has %s embedding "
+                      "sync, and nowhere else",
+                      priced_file(p), fused ? "ring" : "sync", fused ? "a fused" : "an");
     return wanted ? get_ends(value, to, p, arena, err) : OK;
 }
 

@@ -71,11 +71,11 @@ static bool whole_of(const char *word, int *value)
     return *word && !*end && number >= 0 && number < 1 << 30;
 }
 
-static enum status refuse(const struct reader *r, const char *expected)
+static enum status refuse_line(const struct reader *r, const char *expected)
 {
     const char *found = r->at < r->line_count ? r->lines[r->at].whole : "its end";
-    return fail(r->err, BAD_INPUT, "%s:%d: expected %s, as %s writes it, found '%.60s'", r->s->path,
-                r->at + 1, expected, r->s->writer, found);
+    return refuse(r->err, "%s:%d: expected %s, as %s writes it, found '%.60s'", r->s->path,
+                  r->at + 1, expected, r->s->writer, found);
 }
 
 static void put(struct reader *r, const char *name, int number, double value)
@@ -111,7 +111,7 @@ static enum status read_pair(struct reader *r)
 {
     const struct line *l = &r->lines[r->at];
     double value;
-    if (l->count < 2 || !number_of(l->words[1], &value)) return refuse(r, "NAME VALUE");
+    if (l->count < 2 || !number_of(l->words[1], &value)) return refuse_line(r, "NAME VALUE");
     put(r, l->words[0], 0, value);
     return OK;
 }
@@ -165,7 +165,7 @@ static enum status read_cbc(struct reader *r)
         if (!l->count) continue;
         if (l->count < skip + 3 || !whole_of(l->words[skip], &index) ||
             !number_of(l->words[skip + 2], &value))
-            return refuse(r, "INDEX NAME VALUE");
+            return refuse_line(r, "INDEX NAME VALUE");
         put(r, l->words[skip + 1], 0, value);
     }
     return OK;
@@ -187,16 +187,17 @@ static enum status read_glpk_raw(struct reader *r)
         if (!strcmp(l->words[0], "e")) return OK;
         if (!strcmp(l->words[0], "s")) {
             if (l->count < 6 || strcmp(l->words[1], "mip") || !whole_of(l->words[2], &rows))
-                return refuse(r, "'s mip ROWS COLUMNS STATUS OBJECTIVE', of an integer program");
+                return refuse_line(r,
+                                   "'s mip ROWS COLUMNS STATUS OBJECTIVE', of an integer program");
             for (size_t i = 0; i < ARRAY_LENGTH(known); i++)
                 if (!strcmp(l->words[4], known[i].letter)) r->s->status = known[i].status;
             take_objective(r, l->words[5]);
         } else if (!strcmp(l->words[0], "j") && l->count >= 3 && whole_of(l->words[1], &number) &&
                    number > 0 && number_of(l->words[2], &value))
             put(r, NULL, number, value);
-        else return refuse(r, "'j COLUMN VALUE'");
+        else return refuse_line(r, "'j COLUMN VALUE'");
     }
-    return refuse(r, "'e o f'");
+    return refuse_line(r, "'e o f'");
 }
 
 // ---- glpsol -o: a table whose long names have a line of their own
@@ -212,10 +213,11 @@ static enum status read_glpk_row(struct reader *r)
     const char *name = l->count > 1 ? l->words[1] : NULL;
     int at = 2, number;
     double value;
-    if (!name || !whole_of(l->words[0], &number)) return refuse(r, "a line of columns");
+    if (!name || !whole_of(l->words[0], &number)) return refuse_line(r, "a line of columns");
     if (at == l->count && r->at + 1 < r->line_count) l = &r->lines[++r->at], at = 0;
     if (at < l->count && is_mark(l->words[at])) at++;
-    if (at >= l->count || !number_of(l->words[at], &value)) return refuse(r, "a column's activity");
+    if (at >= l->count || !number_of(l->words[at], &value))
+        return refuse_line(r, "a column's activity");
     put(r, name, 0, value);
     return OK;
 }
@@ -232,7 +234,7 @@ static enum status read_glpk_table(struct reader *r)
         else if (columns && !l->count) return OK;
         else if (columns) TRY(read_glpk_row(r));
     }
-    return columns ? OK : refuse(r, "'No. Column name'");
+    return columns ? OK : refuse_line(r, "'No. Column name'");
 }
 
 // ---- which form it is
@@ -282,14 +284,14 @@ enum status solution_read(struct solution *s, const char *path, struct arena *ar
     split_lines(&r, text, size);
     const struct form *form = form_of(&r);
     if (!form)
-        return fail(err, BAD_INPUT,
-                    "%s: expected a solution as glpsol (-o, -w), CBC, HiGHS, SCIP, Gurobi or "
-                    "MIPLIB write it, found '%.60s'",
-                    path, r.line_count ? r.lines[0].whole : "");
+        return refuse(err,
+                      "%s: expected a solution as glpsol (-o, -w), CBC, HiGHS, SCIP, Gurobi or "
+                      "MIPLIB write it, found '%.60s'",
+                      path, r.line_count ? r.lines[0].whole : "");
     s->writer = form->writer;
     while (form->read == read_cbc && !after(&r.lines[r.at], form->mark)) r.at++;
     TRY(form->read(&r));
     if (!s->count || says_none(s->status))
-        return fail(err, BAD_INPUT, "%s: holds no solution: its status is '%s'", path, s->status);
+        return refuse(err, "%s: holds no solution: its status is '%s'", path, s->status);
     return OK;
 }

@@ -165,16 +165,14 @@ enum status plan_run_check(const struct plan_run *r, const struct plan *plan, st
 {
     const char *hash = source_hash(&r->document, "plan");
     if (!hash || strcmp(hash, plan->document.sha256))
-        return fail(err, BAD_INPUT,
-                    "%s: made_from: expected the plan %s (%.12s...), found %s%.12s...",
-                    r->document.path, plan->document.path, plan->document.sha256,
-                    hash ? "" : "no plan", hash ? hash : "");
+        return refuse(err, "%s: made_from: expected the plan %s (%.12s...), found %s%.12s...",
+                      r->document.path, plan->document.path, plan->document.sha256,
+                      hash ? "" : "no plan", hash ? hash : "");
     for (int i = 0; i < r->event_count; i++)
         if (r->events[i].stage >= plan->stage_count ||
             r->events[i].micro_batch >= plan->micro_batches ||
             r->events[i].slice >= plan->layout.slice_count)
-            return fail(err, BAD_INPUT,
-                        "%s: events[%d]: expected a stage, micro-batch and slice of %s",
-                        r->document.path, i, plan->document.path);
+            return refuse(err, "%s: events[%d]: expected a stage, micro-batch and slice of %s",
+                          r->document.path, i, plan->document.path);
     return OK;
 }

@@ -35,14 +35,13 @@ static struct successors find_successors(const struct schedule *s, struct arena 
     return e;
 }
 
-static enum status refuse(const struct schedule *s, const int *waits_for, struct error *err)
+static enum status refuse_cycle(const struct schedule *s, const int *waits_for, struct error *err)
 {
     int stuck = 0;
     while (!waits_for[stuck]) stuck++;
     const struct operation *o = &s->operations[stuck];
-    return fail(err, BAD_INPUT,
-                "schedule: deadlock: %s of stage %d, micro-batch %d can never start",
-                symbol_kind_name(o->symbol / s->request.stage_count), o->stage, o->micro_batch);
+    return refuse(err, "schedule: deadlock: %s of stage %d, micro-batch %d can never start",
+                  symbol_kind_name(o->symbol / s->request.stage_count), o->stage, o->micro_batch);
 }
 
 enum status schedule_order(const struct schedule *s, int *order, struct arena *arena,
@@ -57,7 +56,7 @@ enum status schedule_order(const struct schedule *s, int *order, struct arena *a
     for (int done = 0; done < count; done++)
         for (int k = e.first[order[done]]; k < e.first[order[done] + 1]; k++)
             if (--e.waits_for[e.next[k]] == 0) order[count++] = e.next[k];
-    enum status status = count == s->operation_count ? OK : refuse(s, e.waits_for, err);
+    enum status status = count == s->operation_count ? OK : refuse_cycle(s, e.waits_for, err);
     arena_reset(arena, mark);
     return status;
 }

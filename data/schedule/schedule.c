@@ -82,11 +82,11 @@ static enum status check_shape(const struct schedule_request *r, struct error *e
     const char *name = schedule_names[r->kind];
     int wanted = schedule_kinds[r->kind].virtual_stages;
     if (wanted && r->virtual_stages != wanted)
-        return fail(err, BAD_INPUT, "schedule: %s has %d stage%s a rank, not %d", name, wanted,
-                    wanted > 1 ? "s" : "", r->virtual_stages);
+        return refuse(err, "schedule: %s has %d stage%s a rank, not %d", name, wanted,
+                      wanted > 1 ? "s" : "", r->virtual_stages);
     if (!schedule_kinds[r->kind].slices && r->slice_count > 1)
-        return fail(err, BAD_INPUT, "schedule: %s passes whole sequences, not %d slices", name,
-                    r->slice_count);
+        return refuse(err, "schedule: %s passes whole sequences, not %d slices", name,
+                      r->slice_count);
     return OK;
 }
 
@@ -105,10 +105,9 @@ enum status schedule_build(struct schedule *s, const struct schedule_request *re
     int64_t operation_max = b.passes * stages * passes + 2 * (stages - 1) * passes * parts +
                             3 * stages + 1 + (request->across_passes ? 2 * stages * passes : 0);
     if (operation_max > OPERATIONS_MAX)
-        return fail(err, BAD_INPUT,
-                    "schedule: %lld stages and %d micro-batches make %lld operations, more than %d",
-                    (long long)stages, request->micro_batches, (long long)operation_max,
-                    OPERATIONS_MAX);
+        return refuse(
+            err, "schedule: %lld stages and %d micro-batches make %lld operations, more than %d",
+            (long long)stages, request->micro_batches, (long long)operation_max, OPERATIONS_MAX);
     make_room(&b, (size_t)operation_max);
     TRY(make_turns(&b, err));
     make_compute(&b);

@@ -127,12 +127,12 @@ static bool relax(struct exchange *x)
     return false;
 }
 
-static enum status refuse(const struct exchange *x, int rank, struct error *err)
+static enum status refuse_ring(const struct exchange *x, int rank, struct error *err)
 {
     const struct schedule *s = x->builder->schedule;
     const struct operation *o = &s->operations[x->places[rank].receive.operation];
-    return fail(
-        err, BAD_INPUT,
+    return refuse(
+        err,
         "schedule: deadlock: rank %d waits for %s of stage %d, micro-batch %d, which never comes",
         rank, symbol_kind_name(o->symbol / s->request.stage_count), o->stage, o->micro_batch);
 }
@@ -155,6 +155,6 @@ enum status make_compute_streams(struct builder *b, struct error *err)
         moved = moved || relax(&x);
     }
     for (int rank = 0; rank < r->rank_count; rank++)
-        if (x.places[rank].next < b->turns[rank].count) return refuse(&x, rank, err);
+        if (x.places[rank].next < b->turns[rank].count) return refuse_ring(&x, rank, err);
     return OK;
 }

@@ -61,10 +61,9 @@ static enum status check_turns(const struct builder *b, int rank, struct error *
         assert(t->micro_batch >= 0 && t->turn >= 0 && t->turn < r->virtual_stages &&
                t->slice >= 0 && t->slice < r->slice_count && (int)t->pass < b->passes);
         if (!may_come(done, r, rank, t))
-            status =
-                fail(err, BAD_INPUT,
-                     "schedule: stage %d, micro-batch %d: its %s is out of order or comes twice",
-                     schedule_stage_of(r, rank, t->turn), t->micro_batch, pass_names[t->pass]);
+            status = refuse(
+                err, "schedule: stage %d, micro-batch %d: its %s is out of order or comes twice",
+                schedule_stage_of(r, rank, t->turn), t->micro_batch, pass_names[t->pass]);
         else ++*done_at(done, r, t->turn, t->micro_batch, t->slice);
     }
     arena_reset(b->arena, mark);

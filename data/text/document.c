@@ -89,8 +89,7 @@ enum status document_write(struct json_writer *w, const char *path, struct error
     size_t length;
     const char *text = document_text(w, &length);
     if (*w->found)
-        return fail(err, BAD_INPUT, "%s: not written: a name or text of it has a %s", path,
-                    w->found);
+        return refuse(err, "%s: not written: a name or text of it has a %s", path, w->found);
     return file_write(path, text, length, err);
 }
 

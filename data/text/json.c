@@ -144,8 +144,7 @@ enum status json_refuse(const struct json *value, struct error *err, const char 
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    return fail(err, BAD_INPUT, "%s: %s%s%s", value->file, value->path, *value->path ? ": " : "",
-                text);
+    return refuse(err, "%s: %s%s%s", value->file, value->path, *value->path ? ": " : "", text);
 }
 
 static enum status expected(const struct json *value, const char *what, struct error *err)

@@ -44,7 +44,7 @@ enum status stream_refuse(const struct json_stream *s, struct error *err, const 
     va_start(arguments, format);
     vsnprintf(why, sizeof why, format, arguments);
     va_end(arguments);
-    return fail(err, BAD_INPUT, "%s: line %lld: %s", s->name, s->line, why);
+    return refuse(err, "%s: line %lld: %s", s->name, s->line, why);
 }
 
 // ---- bytes
@@ -83,7 +83,7 @@ static enum status refuse_byte(const struct json_stream *s, int c, const char *e
                                struct error *err)
 {
     if (c == FILE_ENDS && is_unreadable(s))
-        return fail(err, BAD_INPUT, "%s: cannot be read: %s", s->name, strerror(errno));
+        return refuse(err, "%s: cannot be read: %s", s->name, strerror(errno));
     if (c == FILE_ENDS) return stream_refuse(s, err, "expected %s, but the file ends", expected);
     if (c > 0x20 && c < 0x7f) return stream_refuse(s, err, "expected %s, found '%c'", expected, c);
     return stream_refuse(s, err, "expected %s, found byte 0x%02x", expected, (unsigned)c);

@@ -264,9 +264,8 @@ enum status members_check(const struct members *m, const void *of, const char *f
         if ((value >= row->low && value <= row->high) ||
             !(value < row->above || value > row->above))
             continue;
-        return fail(err, BAD_INPUT,
-                    "%s: %s%s: expected a %snumber from %.17g to %.17g, found %.17g", file, where,
-                    row->key, whole ? "whole " : "", row->low, row->high, value);
+        return refuse(err, "%s: %s%s: expected a %snumber from %.17g to %.17g, found %.17g", file,
+                      where, row->key, whole ? "whole " : "", row->low, row->high, value);
     }
     return OK;
 }

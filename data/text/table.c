@@ -16,7 +16,7 @@ enum { FOUND_SHOWN = 60 }; // bytes of a bad cell that an error repeats
 
 static enum status refuse_line(const struct table *t, struct error *err, const char *what, int cell)
 {
-    return fail(err, BAD_INPUT, "%s: line %d, cell %d: %s", t->path, t->next_line, cell + 1, what);
+    return refuse(err, "%s: line %d, cell %d: %s", t->path, t->next_line, cell + 1, what);
 }
 
 // ---- cells
@@ -100,8 +100,7 @@ static enum status read_line(struct table *t, struct cell *cells, int max, int *
     t->line = t->next_line;
     for (*count = 0; !ended; ++*count) {
         if (*count == max)
-            return fail(err, BAD_INPUT, "%s: line %d: expected %d cells, found more", t->path,
-                        t->line, max);
+            return refuse(err, "%s: line %d: expected %d cells, found more", t->path, t->line, max);
         if (t->at < t->end && *t->at == '"') {
             t->at++;
             TRY(read_quoted(t, &cells[*count], *count, err));
@@ -120,14 +119,14 @@ static enum status check_header(const struct table *t, struct error *err)
 {
     for (int i = 0; i < t->column_count; i++) {
         if (t->columns[i].length == 0)
-            return fail(err, BAD_INPUT, "%s: line 1: column %d has no name", t->path, i + 1);
+            return refuse(err, "%s: line 1: column %d has no name", t->path, i + 1);
         for (int k = 0; k < i; k++)
             if (t->columns[k].length == t->columns[i].length &&
                 !memcmp(t->columns[k].text, t->columns[i].text, (size_t)t->columns[i].length))
-                return fail(err, BAD_INPUT, "%s: line 1: column %d: \"%.*s\" names two columns",
-                            t->path, i + 1,
-                            t->columns[i].length < FOUND_SHOWN ? t->columns[i].length : FOUND_SHOWN,
-                            t->columns[i].text);
+                return refuse(
+                    err, "%s: line 1: column %d: \"%.*s\" names two columns", t->path, i + 1,
+                    t->columns[i].length < FOUND_SHOWN ? t->columns[i].length : FOUND_SHOWN,
+                    t->columns[i].text);
     }
     return OK;
 }
@@ -147,8 +146,7 @@ enum status table_open_text(struct table *t, const char *path, const char *text,
                         .arena = arena};
     if (size >= 3 && !memcmp(text, mark, 3)) t->at += 3;
     if (t->at == t->end)
-        return fail(err, BAD_INPUT, "%s: expected a line with the columns' names, found nothing",
-                    path);
+        return refuse(err, "%s: expected a line with the columns' names, found nothing", path);
     TRY(read_line(t, columns, TABLE_COLUMNS_MAX, &t->column_count, err));
     t->columns = TAKE_COPY(arena, columns, t->column_count);
     t->cells = TAKE(arena, t->column_count, struct cell);
@@ -177,8 +175,8 @@ enum status table_next(struct table *t, bool *more, struct error *err)
     if (!*more) return OK;
     TRY(read_line(t, t->cells, t->column_count, &count, err));
     if (count < t->column_count)
-        return fail(err, BAD_INPUT, "%s: line %d: expected %d cells, found %d", t->path, t->line,
-                    t->column_count, count);
+        return refuse(err, "%s: line %d: expected %d cells, found %d", t->path, t->line,
+                      t->column_count, count);
     t->row++;
     return OK;
 }
@@ -229,9 +227,9 @@ enum status table_refuse(const struct table *t, int column, struct error *err, c
     while (shown < found.length && shown < FOUND_SHOWN && found.text[shown] != '\n' &&
            found.text[shown] != '\r')
         shown++;
-    return fail(err, BAD_INPUT, "%s: line %d, column %.*s: %s, found '%.*s'", t->path, t->line,
-                name.length < FOUND_SHOWN ? name.length : FOUND_SHOWN, name.text, text, shown,
-                found.text);
+    return refuse(err, "%s: line %d, column %.*s: %s, found '%.*s'", t->path, t->line,
+                  name.length < FOUND_SHOWN ? name.length : FOUND_SHOWN, name.text, text, shown,
+                  found.text);
 }
 
 enum status table_whole(const struct table *t, int column, int64_t low, int64_t high,

@@ -131,9 +131,8 @@ enum status example_chain(struct problem *problem, const struct chain_request *r
                           struct arena *arena, struct error *err)
 {
     if (request->layers < request->stages)
-        return fail(err, BAD_INPUT,
-                    "chain: %d layers cannot fill %d stages, each holds at least one block",
-                    request->layers, request->stages);
+        return refuse(err, "chain: %d layers cannot fill %d stages, each holds at least one block",
+                      request->layers, request->stages);
     *problem = (struct problem){.name = arena_print(arena, "chain %d/%d/%d/%d", request->layers,
                                                     request->stages, request->types,
                                                     request->micro_batches)};

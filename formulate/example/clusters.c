@@ -63,7 +63,7 @@ static enum status make_costs(struct costs *costs, const struct clusters_request
     int like = 0;
     while (like < costs->gpu_count && strcmp(costs->gpus[like].gpu, "a100-80gb")) like++;
     if (like == costs->gpu_count)
-        return fail(err, BAD_INPUT, "%s: gpus: expected one named a100-80gb, found none", path);
+        return refuse(err, "%s: gpus: expected one named a100-80gb, found none", path);
     struct gpu_costs *gpus = TAKE(arena, 2, struct gpu_costs);
     gpus[0] = costs->gpus[like];
     gpus[1] = slower(&gpus[0], (1 - r->share) / r->share, arena);
@@ -120,8 +120,7 @@ enum status example_clusters(struct problem *problem, const struct clusters_requ
     struct node_group *groups = TAKE(arena, 2, struct node_group);
     *problem = (struct problem){.name = "two clusters"};
     if (r->hidden % r->heads)
-        return fail(err, BAD_INPUT, "--hidden %d: expected a multiple of --heads %d", r->hidden,
-                    r->heads);
+        return refuse(err, "--hidden %d: expected a multiple of --heads %d", r->hidden, r->heads);
     problem->model = gpt_model(arena_print(arena, "gpt-%d-%d", r->layers, r->hidden), r->layers,
                                r->hidden, r->heads, 51200, r->sequence, arena);
     TRY(make_costs(&problem->costs, r, arena, err));
@@ -134,9 +133,9 @@ enum status example_clusters(struct problem *problem, const struct clusters_requ
     make_places(&problem->cluster, r, arena);
     int replica = r->tensor * r->pipeline, data = 2 * r->nodes * r->gpus_per_node / replica;
     if (!data)
-        return fail(err, BAD_INPUT,
-                    "a replica of %d x %d GPUs (tensor, pipeline) is more than the %d there are",
-                    r->tensor, r->pipeline, 2 * r->nodes * r->gpus_per_node);
+        return refuse(err,
+                      "a replica of %d x %d GPUs (tensor, pipeline) is more than the %d there are",
+                      r->tensor, r->pipeline, 2 * r->nodes * r->gpus_per_node);
     problem->job = (struct job){.name = "two clusters",
                                 .sequence = r->sequence,
                                 .global_batch = (int64_t)r->micro_batches * data * r->micro_batch,

@@ -37,8 +37,8 @@ enum status example_pipette(struct problem *problem, const struct pipette_reques
     *problem = (struct problem){
         .name = arena_print(arena, "%s in %lld stages", r->nodes.name, (long long)r->stages)};
     if (r->hidden % r->heads)
-        return fail(err, BAD_INPUT, "--heads: expected a divisor of --hidden %lld, found %lld",
-                    (long long)r->hidden, (long long)r->heads);
+        return refuse(err, "--heads: expected a divisor of --hidden %lld, found %lld",
+                      (long long)r->hidden, (long long)r->heads);
     const char *name = arena_print(arena, "GPT of %lld layers, hidden %lld", (long long)r->layers,
                                    (long long)r->hidden);
     problem->model =
@@ -49,12 +49,11 @@ enum status example_pipette(struct problem *problem, const struct pipette_reques
     int64_t nodes = problem->cluster.places.node_count,
             each = problem->cluster.groups[0].gpus_per_node / r->tensor;
     if (nodes % r->stages)
-        return fail(err, BAD_INPUT,
-                    "--stages: expected a divisor of the %lld nodes of %s, found %lld",
-                    (long long)nodes, r->matrix, (long long)r->stages);
+        return refuse(err, "--stages: expected a divisor of the %lld nodes of %s, found %lld",
+                      (long long)nodes, r->matrix, (long long)r->stages);
     if (!each)
-        return fail(err, BAD_INPUT, "--tensor: expected at most the %d GPUs of a node, found %lld",
-                    problem->cluster.groups[0].gpus_per_node, (long long)r->tensor);
+        return refuse(err, "--tensor: expected at most the %d GPUs of a node, found %lld",
+                      problem->cluster.groups[0].gpus_per_node, (long long)r->tensor);
     problem->job = job_of(r, (int)(nodes / r->stages * each), problem->name);
     return OK;
 }

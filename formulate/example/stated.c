@@ -134,11 +134,11 @@ static enum status unknown_name(const char *word, const struct cluster *cluster,
     int count = names_of(names);
     names[count++] = cluster_nearest_node(cluster, word, arena);
     int nearest = name_nearest(word, names, count);
-    return fail(err, BAD_INPUT,
-                "--without: expected what a space of layouts may lack (offload, recompute, a "
-                "degree, a schedule ...) or a node of the cluster as a hostfile names it, found "
-                "'%.80s'; the nearest is %s",
-                word, names[nearest]);
+    return refuse(err,
+                  "--without: expected what a space of layouts may lack (offload, recompute, a "
+                  "degree, a schedule ...) or a node of the cluster as a hostfile names it, found "
+                  "'%.80s'; the nearest is %s",
+                  word, names[nearest]);
 }
 
 // The values that an axis has, with all of them listed.
@@ -159,10 +159,10 @@ static enum status exclude(struct layout *layout, struct space *space, const str
     int values[NAMES_MOST], count = 0;
     bool fixed = axis->kind == AXIS_FIXED, is_it = layout_value(layout, x->key) == x->value;
     if (is_stated(stated, x->key) ? is_it != x->only : fixed && !x->only && is_it)
-        return fail(err, BAD_INPUT,
-                    "--without %s: %s is fixed at a value that this excludes; state only one of "
-                    "them",
-                    x->name, space_key_names[x->key]);
+        return refuse(err,
+                      "--without %s: %s is fixed at a value that this excludes; state only one of "
+                      "them",
+                      x->name, space_key_names[x->key]);
     if (x->only) {
         layout_set_value(layout, x->key, x->value);
         *axis = (struct space_axis){.kind = AXIS_FIXED};
@@ -173,8 +173,7 @@ static enum status exclude(struct layout *layout, struct space *space, const str
     for (int i = 0; i < all; i++)
         if (values[i] != x->value) values[count++] = values[i];
     if (!count)
-        return fail(err, BAD_INPUT, "--without %s: no %s would be left", x->name,
-                    space_key_names[x->key]);
+        return refuse(err, "--without %s: no %s would be left", x->name, space_key_names[x->key]);
     *axis = (struct space_axis){AXIS_LIST, TAKE_COPY(arena, values, count), count};
     return OK;
 }

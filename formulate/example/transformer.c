@@ -32,16 +32,17 @@ static enum status cluster_of_gpu(struct cluster *cluster, const char *gpu, stru
     }
     int meant = name_meant(gpu, gpus, count);
     if (meant >= 0)
-        return fail(err, BAD_INPUT,
-                    "%s: no shipped cluster has this GPU; did you mean %s? (plumbline clusters "
-                    "lists them)",
-                    gpu, gpus[meant]);
+        return refuse(err,
+                      "%s: no shipped cluster has this GPU; did you mean %s? (plumbline clusters "
+                      "lists them)",
+                      gpu, gpus[meant]);
     int related = name_related_gpu(gpu, gpus, count), nearest = name_nearest(gpu, gpus, count);
-    return fail(err, BAD_INPUT,
-                "%s: no shipped cluster has this GPU (plumbline clusters lists them%s%s); describe "
-                "your own nodes in a cluster file, as for plan --cluster FILE%s%s",
-                gpu, related < 0 ? "; the nearest is " : "", related < 0 ? gpus[nearest] : "",
-                related < 0 ? "" : ", or take it as --gpu-like ", related < 0 ? "" : gpus[related]);
+    return refuse(
+        err,
+        "%s: no shipped cluster has this GPU (plumbline clusters lists them%s%s); describe "
+        "your own nodes in a cluster file, as for plan --cluster FILE%s%s",
+        gpu, related < 0 ? "; the nearest is " : "", related < 0 ? gpus[nearest] : "",
+        related < 0 ? "" : ", or take it as --gpu-like ", related < 0 ? "" : gpus[related]);
 }
 
 void gpu_likeness_apply(struct node_group *group, const struct gpu_likeness *likeness)
@@ -59,8 +60,7 @@ static enum status take_likeness(struct problem *p, const struct transformer_req
     struct node_group *group = &p->cluster.groups[0];
     const struct gpu_costs *has = costs_find_gpu(&p->costs, r->gpu);
     if (has && !has->like)
-        return fail(err, BAD_INPUT, "--gpu-like: the costs %s have %s itself", p->costs.name,
-                    r->gpu);
+        return refuse(err, "--gpu-like: the costs %s have %s itself", p->costs.name, r->gpu);
     TRY(costs_add_like(&p->costs, r->gpu, group->gpu, arena, err));
     gpu_likeness_apply(group, &r->likeness);
     group->gpu = group->name = r->gpu;
@@ -96,8 +96,8 @@ static enum status check_precision(const struct problem *p, enum precision preci
         others =
             arena_print(arena, "%s; %s has %s", others, gpu->gpu, costs_precisions(gpu, arena));
     }
-    return fail(err, BAD_INPUT, "--precision: no GPU of the cluster has %s by the costs %s%s",
-                precision_names[precision], p->costs.name, others);
+    return refuse(err, "--precision: no GPU of the cluster has %s by the costs %s%s",
+                  precision_names[precision], p->costs.name, others);
 }
 
 // NVLink domains of several hosts, of 4 GPUs each, are used in equal parts: 512 GPUs are 8 x 64 of
@@ -120,8 +120,8 @@ static enum status resize(struct cluster *cluster, int gpus, int nodes, struct e
 {
     struct node_group *first = &cluster->groups[0];
     if (nodes && gpus && gpus != nodes * first->gpus_per_node)
-        return fail(err, BAD_INPUT, "--gpus %d: %d nodes of group %s have %d", gpus, nodes,
-                    first->name, nodes * first->gpus_per_node);
+        return refuse(err, "--gpus %d: %d nodes of group %s have %d", gpus, nodes, first->name,
+                      nodes * first->gpus_per_node);
     if (nodes) first->nodes = nodes;
     if (!gpus) return OK;
     if (gpus < first->gpus_per_node && cluster->group_count == 1 && !cluster->places.node_count) {
@@ -131,9 +131,8 @@ static enum status resize(struct cluster *cluster, int gpus, int nodes, struct e
     if (gpus % first->gpus_per_node && !cluster->places.node_count)
         take_part_of_domains(first, gpus);
     if (gpus % first->gpus_per_node)
-        return fail(err, BAD_INPUT,
-                    "--gpus %d: group %s has nodes of %d; expected fewer, or a multiple", gpus,
-                    first->name, first->gpus_per_node);
+        return refuse(err, "--gpus %d: group %s has nodes of %d; expected fewer, or a multiple",
+                      gpus, first->name, first->gpus_per_node);
     first->nodes = gpus / first->gpus_per_node;
     return OK;
 }
@@ -191,10 +190,10 @@ static enum status complete(struct job *job, const struct cluster *cluster, stru
     fit_open_degrees(job, gpus);
     int64_t replica = (int64_t)l->tensor * l->context * l->pipeline;
     if (replica > gpus)
-        return fail(err, BAD_INPUT,
-                    "a replica of %d x %d x %d GPUs (tensor, context, pipeline) is more than the "
-                    "cluster's %lld",
-                    l->tensor, l->context, l->pipeline, (long long)gpus);
+        return refuse(err,
+                      "a replica of %d x %d x %d GPUs (tensor, context, pipeline) is more than the "
+                      "cluster's %lld",
+                      l->tensor, l->context, l->pipeline, (long long)gpus);
     if (!l->data) l->data = (int)(gpus / replica);
     if (!job->global_batch)
         job->global_batch = (int64_t)MICRO_BATCHES_DEFAULT * l->data * l->micro_batch;
@@ -306,7 +305,7 @@ static enum status exclude(struct problem *p, const struct transformer_request *
     if (!r->stated.without.count || job->space.given)
         return layout_exclude(&job->layout, &job->space, job->recompute, &r->stated, &p->cluster,
                               arena, err);
-    return fail(err, BAD_INPUT, "--without: requires a space to exclude it from (--layouts all)");
+    return refuse(err, "--without: requires a space to exclude it from (--layouts all)");
 }
 
 enum status example_transformer(struct problem *problem, const struct transformer_request *asked,
@@ -318,10 +317,10 @@ enum status example_transformer(struct problem *problem, const struct transforme
     int nodes = problem->cluster.groups[0].nodes;
     TRY(resize(&problem->cluster, request->gpus, request->nodes, err));
     if (problem->cluster.places.node_count && problem->cluster.groups[0].nodes != nodes)
-        return fail(err, BAD_INPUT,
-                    "--nodes, --gpus: %s has %d nodes with names; import the names of those that "
-                    "are to be used",
-                    request->cluster, nodes);
+        return refuse(err,
+                      "--nodes, --gpus: %s has %d nodes with names; import the names of those that "
+                      "are to be used",
+                      request->cluster, nodes);
     TRY(drop_nodes(&problem->cluster, &own.stated.without, arena, err));
     for (int i = 0; i < problem->cluster.group_count && request->gpu_hour_price > 0; i++)
         problem->cluster.groups[i].gpu_hour_price = request->gpu_hour_price;
@@ -384,7 +383,7 @@ enum status example_four(struct problem *problem, const char *costs, double memo
     TRY(shipped_find(&path, "costs", costs, arena, err));
     TRY(costs_load(&problem->costs, path, arena, err));
     if (!problem->costs.gpu_count)
-        return fail(err, BAD_INPUT, "%s: lists no device to build four machines of", path);
+        return refuse(err, "%s: lists no device to build four machines of", path);
     problem->cluster = four_machines(problem->costs.gpus[0].gpu, memory_gb, arena);
     return OK;
 }

@@ -39,8 +39,7 @@ enum status predict_check_likeness(struct predictor *p, struct error *err)
 {
     const char *known = p->settings.likeness.known;
     if (!known || find_known(p, (struct cell){known, (int)strlen(known)})) return OK;
-    return fail(err, BAD_INPUT, "--gpu-like: no cluster has a GPU \"%.60s\" (plumbline clusters)",
-                known);
+    return refuse(err, "--gpu-like: no cluster has a GPU \"%.60s\" (plumbline clusters)", known);
 }
 
 static const char *nearest_gpu(const struct predictor *p, struct cell gpu)

@@ -394,11 +394,11 @@ static enum status refuse_name(struct cell name, const char *what, struct arena 
     const char *known = NULL;
     bool foreign = column_is_foreign(name, &known);
     if (foreign && !known)
-        return fail(err, BAD_INPUT, "%s: no column states %.*s, and the model would be another one",
-                    what, name.length, name.text);
+        return refuse(err, "%s: no column states %.*s, and the model would be another one", what,
+                      name.length, name.text);
     if (!known) known = nearest_field(name, false, arena);
-    return fail(err, BAD_INPUT, "%s: there is no column %.*s; %s is %s", what, name.length,
-                name.text, foreign ? "here it" : "the nearest", known);
+    return refuse(err, "%s: there is no column %.*s; %s is %s", what, name.length, name.text,
+                  foreign ? "here it" : "the nearest", known);
 }
 
 // Reads "a=1,b=2" as a table with one row, whose other cells are those of *row.
@@ -412,8 +412,8 @@ enum status row_set_columns(struct run_row *row, const char *what, const char *t
         const char *equals = strchr(at, '=');
         next = at + strcspn(at, ",");
         if (!equals || equals > next || equals == at)
-            return fail(err, BAD_INPUT, "%s: expected column=value, found '%.*s'", what,
-                        (int)(next - at), at);
+            return refuse(err, "%s: expected column=value, found '%.*s'", what, (int)(next - at),
+                          at);
         names = arena_print(arena, "%s%s%.*s", names, *names ? "," : "", (int)(equals - at), at);
         values = arena_print(arena, "%s%s%.*s", values, *names && at != text ? "," : "",
                              (int)(next - equals - 1), equals + 1);
@@ -457,8 +457,7 @@ enum status rows_next(struct row_reader *r, struct run_row *row, bool *more, str
 {
     TRY(table_next(&r->table, more, err));
     if (!*more && r->table.row < 0)
-        return fail(err, BAD_INPUT, "%s: expected rows after the header, found none",
-                    r->table.path);
+        return refuse(err, "%s: expected rows after the header, found none", r->table.path);
     if (!*more) return OK;
     *row = r->defaults;
     row->line = r->table.line;
@@ -467,7 +466,7 @@ enum status rows_next(struct row_reader *r, struct run_row *row, bool *more, str
     cell.status = OK;
     for (int i = 0; i < FIELD_COUNT; i++) {
         if (r->column_of[i] < 0 || read_cell(r, i, r->column_of[i], row, &cell) == OK) continue;
-        if (r->strict) return fail(err, BAD_INPUT, "%s: %s", r->table.path, from_column(&cell));
+        if (r->strict) return refuse(err, "%s: %s", r->table.path, from_column(&cell));
         bool measured = fields[i].type == FIELD_VALUE || fields[i].type == FIELD_UNIT;
         note_misread(measured ? row->unmeasured : row->misread, &cell);
         cell.status = OK;

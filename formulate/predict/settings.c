@@ -31,18 +31,15 @@ enum status predictor_set(struct predictor *p, const char *text, struct error *e
         const char *end = at + strcspn(at, ","), *equals = memchr(at, '=', (size_t)(end - at));
         char name[64], number[64], *rest;
         if (!equals || equals - at >= (int)sizeof name || end - equals > (int)sizeof number)
-            return fail(err, BAD_INPUT, "--set: expected name=value, found '%.*s'", (int)(end - at),
-                        at);
+            return refuse(err, "--set: expected name=value, found '%.*s'", (int)(end - at), at);
         snprintf(name, sizeof name, "%.*s", (int)(equals - at), at);
         snprintf(number, sizeof number, "%.*s", (int)(end - equals - 1), equals + 1);
         int key = cost_key_find(name);
-        if (key < 0)
-            return fail(err, BAD_INPUT, "--set: expected a number of the costs, found '%s'", name);
+        if (key < 0) return refuse(err, "--set: expected a number of the costs, found '%s'", name);
         double value = strtod(number, &rest);
         if (!*number || *rest || !(value >= cost_keys[key].low && value <= cost_keys[key].high))
-            return fail(err, BAD_INPUT,
-                        "--set: %s: expected a number from %.9g to %.9g, found '%s'",
-                        cost_keys[key].name, cost_keys[key].low, cost_keys[key].high, number);
+            return refuse(err, "--set: %s: expected a number from %.9g to %.9g, found '%s'",
+                          cost_keys[key].name, cost_keys[key].low, cost_keys[key].high, number);
         costs_visit(&p->costs, key, NULL, 0, set_value, &value);
         at = *end ? end + 1 : end;
     }

@@ -360,15 +360,15 @@ static enum status find_units(struct units *u, struct placement *to, const struc
     if (layout_recomputes_alike(l) && recompute == RECOMPUTE_NONE) recompute = layout_recompute(l);
     *to = (struct placement){.recompute = recompute, .recomputed_layers = l->recomputed_layers};
     if (layout_recomputes_alike(l) && recompute != layout_recompute(l))
-        return fail(err, BAD_INPUT, "%s: recompute: the layout sets %s for all stages, found %s",
-                    problem->job.name, recompute_names[layout_recompute(l)],
-                    recompute_names[recompute]);
+        return refuse(err, "%s: recompute: the layout sets %s for all stages, found %s",
+                      problem->job.name, recompute_names[layout_recompute(l)],
+                      recompute_names[recompute]);
     if (!problem->job.recompute[recompute] && recompute != RECOMPUTE_NONE)
-        return fail(err, BAD_INPUT, "%s: recompute: the job does not offer %s", problem->job.name,
-                    recompute_names[recompute]);
+        return refuse(err, "%s: recompute: the job does not offer %s", problem->job.name,
+                      recompute_names[recompute]);
     if (u->count < stages) *u = (struct units){.count = m->layer_count};
     if (u->count < stages)
-        return fail(err, BAD_INPUT, "%s: %d layers on %d stages", problem->name, u->count, stages);
+        return refuse(err, "%s: %d layers on %d stages", problem->name, u->count, stages);
     return OK;
 }
 
@@ -388,18 +388,15 @@ enum status placement_stated(struct placement *to, const struct problem *problem
     int sum = 0, stages = layout_stage_count(&problem->job.layout);
     TRY(find_units(&u, to, problem, recompute, err));
     if (strspn(blocks, "0123456789,") != strlen(blocks))
-        return fail(err, BAD_INPUT, "expected layers on each stage, as 8,8,9,7; found '%s'",
-                    blocks);
+        return refuse(err, "expected layers on each stage, as 8,8,9,7; found '%s'", blocks);
     to->stage_count = read_numbers(blocks, blocks + strlen(blocks), to->layer_count, STAGES_MAX);
     for (int s = 0; s < to->stage_count; s++) {
         sum += to->layer_count[s];
-        if (!to->layer_count[s])
-            return fail(err, BAD_INPUT, "'%s': stage %d holds no layer", blocks, s);
+        if (!to->layer_count[s]) return refuse(err, "'%s': stage %d holds no layer", blocks, s);
     }
     if (to->stage_count != stages || sum != u.count)
-        return fail(err, BAD_INPUT,
-                    "'%s': expected %d layers (without embedding and head) on %d stages", blocks,
-                    u.count, stages);
+        return refuse(err, "'%s': expected %d layers (without embedding and head) on %d stages",
+                      blocks, u.count, stages);
     to->layer_count[0] += u.before;
     to->layer_count[stages - 1] += u.behind;
     return OK;

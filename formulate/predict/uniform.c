@@ -11,7 +11,7 @@ static enum status decide(struct choices *c, const struct placement *placement, 
     struct choice *decided = TAKE(c->arena, c->priced->stage_count, struct choice);
     if (!predict_place_groups(c->priced, &c->schedule->request, decided, &refused) ||
         !predict_place_layers(placement, c->priced, decided, &refused))
-        return fail(err, BAD_INPUT, "%s", refused.reason);
+        return refuse(err, "%s", refused.reason);
     c->stages = TAKE(c->arena, c->priced->stage_count, struct stage_choices);
     for (int s = 0; s < c->priced->stage_count; s++) {
         c->stages[s] = (struct stage_choices){&decided[s], 1};
@@ -42,7 +42,7 @@ enum status placement_plan(struct plan *plan, const struct problem *problem,
     int64_t *durations = TAKE(arena, graph_symbol_count(graph), int64_t);
     int *chosen = TAKE(arena, priced->stage_count, int);
     if (!choices_durations(&c, chosen, durations))
-        return fail(err, BAD_INPUT, "no link connects two neighbouring stages");
+        return refuse(err, "no link connects two neighbouring stages");
     choices_to_plan(plan, &c, chosen, graph_longest(graph, durations, NULL), arena);
     return OK;
 }

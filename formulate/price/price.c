@@ -17,8 +17,8 @@ static enum status round_term(int64_t *to, real value, const char *unit, const c
     *to = 0;
     if (value == 0) return OK; // as most are
     if (!(value < JSON_COUNT_MAX - 1))
-        return fail(err, BAD_INPUT, "%s of %s: %.6g %s is beyond what can be counted (2^53)", term,
-                    of, (double)value, unit);
+        return refuse(err, "%s of %s: %.6g %s is beyond what can be counted (2^53)", term, of,
+                      (double)value, unit);
     // A difference of two sums may be below nothing by their own rounding.
     assert(isfinite(value) && value > -0.5L);
     *to = round_half_up(value > 0 ? value : 0);

@@ -42,8 +42,7 @@ static enum status price_widths(struct seating *s, struct error *err)
     }
     for (int i = 0; i < s->count; i++)
         if (s->at[i]->priced.cut_count != s->at[0]->priced.cut_count)
-            return fail(err, BAD_INPUT,
-                        "widths: messages are alike at one width and not at another");
+            return refuse(err, "widths: messages are alike at one width and not at another");
     return OK;
 }
 

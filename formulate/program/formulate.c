@@ -351,7 +351,7 @@ enum status formulate_choices(struct formulation *f, const struct choices *c, in
 {
     const struct priced *p = c->priced;
     if (time_upper_ns < 0 || time_upper_ns > (int64_t)1 << 53)
-        return fail(err, BAD_INPUT, "the iteration time has no bound below 2^53 ns");
+        return refuse(err, "the iteration time has no bound below 2^53 ns");
     begin(f, c, time_upper_ns, arena);
     struct builder b = {
         f, c, p, arena, symbols_used(c, arena), TAKE(arena, p->stage_count, struct stage_states)};

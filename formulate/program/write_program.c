@@ -6,8 +6,7 @@ enum status milp_check_name(const char *path, const char *option, struct error *
 {
     TRY(file_check_place(path, err));
     if (path_ends_with(path, ".mps") || path_ends_with(path, ".lp")) return OK;
-    return fail(err, BAD_INPUT, "%s: expected a name that ends in .mps or .lp, found '%s'", option,
-                path);
+    return refuse(err, "%s: expected a name that ends in .mps or .lp, found '%s'", option, path);
 }
 
 enum status milp_write(const struct milp *m, const char *path, struct arena *arena,

@@ -51,8 +51,8 @@ static enum status check_start(const struct assembly_settings *s, const struct r
                                struct error *err)
 {
     if (ranks_count(ranks) < 2)
-        return fail(
-            err, BAD_INPUT,
+        return refuse(
+            err,
             "this measures between processes, and there is only one: start it with mpirun or srun");
     return ranks_self(ranks) ? OK : file_check_place(s->output, err);
 }
@@ -61,8 +61,8 @@ enum status assembly_run(const struct assembly_settings *s, assembly_body *body,
                          int *exit_code, struct arena *arena, struct error *err)
 {
     if (s->smallest > s->largest)
-        return fail(err, BAD_INPUT, "--smallest: expected at most --largest, %lld, found %lld",
-                    (long long)s->largest, (long long)s->smallest);
+        return refuse(err, "--smallest: expected at most --largest, %lld, found %lld",
+                      (long long)s->largest, (long long)s->smallest);
     struct ranks *ranks;
     TRY(ranks_open(&ranks, arena, err));
     interrupts_listen();

@@ -165,7 +165,7 @@ static enum status run(void *settings, struct ranks *ranks, int *exit_code, stru
 {
     const struct options *s = settings;
     if (ranks_count(ranks) > RANKS_MAX)
-        return fail(err, BAD_INPUT, "collectives of more than %d ranks", RANKS_MAX);
+        return refuse(err, "collectives of more than %d ranks", RANKS_MAX);
     struct roster roster;
     struct groups groups;
     static const char *const everybody[] = {"all"};

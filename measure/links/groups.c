@@ -27,7 +27,7 @@ static enum status add_chosen(struct reader *r, const char *word, struct error *
             return OK;
     }
     if (r->groups->count == GROUPS_MADE_MAX)
-        return fail(err, BAD_INPUT, "%s: more than %d groups", word, GROUPS_MADE_MAX);
+        return refuse(err, "%s: more than %d groups", word, GROUPS_MADE_MAX);
     r->groups->lists[r->groups->count++] = list;
     return OK;
 }
@@ -46,18 +46,17 @@ static enum status read_ranks(struct reader *r, const char *word, struct error *
             is_number = end != at && *at >= '0' && *at <= '9';
         }
         if (!is_number || (*end && *end != ',') || first > last || last >= r->endpoint_count)
-            return fail(err, BAD_INPUT,
-                        "%s: expected all, hosts, across or ranks below %d like 0,1,4-7", word,
-                        r->endpoint_count);
+            return refuse(err, "%s: expected all, hosts, across or ranks below %d like 0,1,4-7",
+                          word, r->endpoint_count);
         for (long i = first; i <= last; i++) {
-            if (r->chosen[i]) return fail(err, BAD_INPUT, "%s: rank %ld is named twice", word, i);
+            if (r->chosen[i]) return refuse(err, "%s: rank %ld is named twice", word, i);
             r->chosen[i] = 1;
             chosen++;
         }
         if (!*end) break;
         at = end + 1;
     }
-    if (chosen < 2) return fail(err, BAD_INPUT, "%s: a group has at least two ranks", word);
+    if (chosen < 2) return refuse(err, "%s: a group has at least two ranks", word);
     return add_chosen(r, word, err);
 }
 
@@ -100,7 +99,7 @@ enum status groups_read(struct groups *groups, const char *const *words, int wor
         } else TRY(read_ranks(&r, words[i], err));
     }
     if (!groups->count)
-        return fail(err, BAD_INPUT, "%s: gives no group of two ranks or more here", words[0]);
+        return refuse(err, "%s: gives no group of two ranks or more here", words[0]);
     return OK;
 }
 

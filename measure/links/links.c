@@ -85,10 +85,11 @@ static enum status add_lengths(int64_t *sizes, int *count, const struct options 
         long long value = strtoll(word, &end, 10);
         int at = *count;
         if (*end || end == word || value < 1 || value > s->common.largest || at == LADDER_MAX)
-            return fail(err, BAD_INPUT,
-                        "--also: expected lengths from 1 to %lld (--largest) with commas between, "
-                        "%d with the others, found '%s'",
-                        (long long)s->common.largest, LADDER_MAX, s->also);
+            return refuse(
+                err,
+                "--also: expected lengths from 1 to %lld (--largest) with commas between, "
+                "%d with the others, found '%s'",
+                (long long)s->common.largest, LADDER_MAX, s->also);
         bool there = false;
         for (int i = 0; i < *count; i++) there |= sizes[i] == value;
         if (there) continue;

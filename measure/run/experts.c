@@ -5,12 +5,12 @@
 #include "data/base/least.h"
 #include "measure/run/running.h"
 
-static enum status refuse(const struct running *r, const char *what, struct error *err)
+static enum status refuse_plan(const struct running *r, const char *what, struct error *err)
 {
-    return fail(err, BAD_INPUT,
-                "%s: %s: not carried out with own kernels, which send rows to experts by an "
-                "all-to-all, before their products",
-                r->plan->document.path, what);
+    return refuse(err,
+                  "%s: %s: not carried out with own kernels, which send rows to experts by an "
+                  "all-to-all, before their products",
+                  r->plan->document.path, what);
 }
 
 enum status run_check_experts(const struct running *r, struct error *err)
@@ -20,16 +20,17 @@ enum status run_check_experts(const struct running *r, struct error *err)
     for (int i = 0; i < m->run_count; i++) {
         const struct expert_shape *e = &m->runs[i].experts;
         if (m->runs[i].kind != LAYER_MOE) continue;
-        if (!strcmp(r->backend->name, "cuda")) return refuse(r, "a mixture on cuda", err);
-        if (e->latent) return refuse(r, "experts of latents", err);
-        if (r->plan->placement) return refuse(r, "placement: of a mixture's replicas", err);
+        if (!strcmp(r->backend->name, "cuda")) return refuse_plan(r, "a mixture on cuda", err);
+        if (e->latent) return refuse_plan(r, "experts of latents", err);
+        if (r->plan->placement) return refuse_plan(r, "placement: of a mixture's replicas", err);
         if (e->experts % run_expert_degree(r) || e->ffn % run_expert_parts(r) ||
             e->shared_ffn % r->tensor_count)
-            return refuse(r, "layout: degrees that do not divide experts and their widths", err);
+            return refuse_plan(r, "layout: degrees that do not divide experts and their widths",
+                               err);
         if (run_expert_degree(r) == 1) continue;
         if (job->dispatcher != DISPATCH_ALL_TO_ALL)
-            return refuse(r, "job.dispatcher other than all_to_all", err);
-        if (job->overlapped_dispatch) return refuse(r, "job.overlapped_dispatch", err);
+            return refuse_plan(r, "job.dispatcher other than all_to_all", err);
+        if (job->overlapped_dispatch) return refuse_plan(r, "job.overlapped_dispatch", err);
     }
     return OK;
 }

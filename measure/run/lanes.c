@@ -89,8 +89,8 @@ enum status run_time_lanes(struct running *r, struct error *err)
     run_add_ring_lanes(r);
     r->largest_bytes += (int64_t)sizeof(struct stamp);
     if (r->largest_bytes > INT32_MAX)
-        return fail(err, BAD_INPUT, "%s: a message of %lld bytes: expected at most %d",
-                    r->plan->document.path, (long long)r->largest_bytes, INT32_MAX);
+        return refuse(err, "%s: a message of %lld bytes: expected at most %d",
+                      r->plan->document.path, (long long)r->largest_bytes, INT32_MAX);
     r->in = TAKE(r->arena, r->largest_bytes, unsigned char);
     r->wire = (struct wire){r->ranks, &r->roster, TAKE(r->arena, r->largest_bytes, unsigned char),
                             TAKE(r->arena, r->largest_bytes, unsigned char), NULL};

@@ -5,12 +5,13 @@
 #include "data/kinds/schedules.h"
 #include "measure/run/running.h"
 
-static enum status refuse(const struct plan *p, const char *what, struct error *err)
+static enum status refuse_plan(const struct plan *p, const char *what, struct error *err)
 {
-    return fail(err, BAD_INPUT,
-                "%s: %s: not carried out with own kernels, which run embeddings, blocks and heads "
-                "on pipeline, tensor and data ranks",
-                p->document.path, what);
+    return refuse(
+        err,
+        "%s: %s: not carried out with own kernels, which run embeddings, blocks and heads "
+        "on pipeline, tensor and data ranks",
+        p->document.path, what);
 }
 
 // A slice's keys are its own and whole lengths of it before.
@@ -30,11 +31,11 @@ static enum status check_context(const struct running *r, struct error *err)
     const struct shape *s = &r->problem->model.shape;
     if (r->problem->job.context_kind == CONTEXT_ALL_TO_ALL &&
         (s->heads % (l->tensor * l->context) || s->kv_heads % (l->tensor * l->context)))
-        return refuse(p, "layout.context, which with tensor does not divide the heads", err);
-    if (l->slice_count > 1) return refuse(p, "layout: slices of context ranks", err);
-    if (p->placement) return refuse(p, "placement: of context ranks", err);
+        return refuse_plan(p, "layout.context, which with tensor does not divide the heads", err);
+    if (l->slice_count > 1) return refuse_plan(p, "layout: slices of context ranks", err);
+    if (p->placement) return refuse_plan(p, "placement: of context ranks", err);
     return r->problem->job.sequence % l->context
-               ? refuse(p, "layout.context, which does not divide the sequence", err)
+               ? refuse_plan(p, "layout.context, which does not divide the sequence", err)
                : OK;
 }
 
@@ -46,18 +47,19 @@ static enum status check_degrees(const struct running *r, struct error *err)
     const struct job *job = &r->problem->job;
     TRY(run_check_experts(r, err));
     TRY(check_context(r, err));
-    if (layout_has_grid(l)) return refuse(p, "layout: a grid of tensor ranks", err);
+    if (layout_has_grid(l)) return refuse_plan(p, "layout: a grid of tensor ranks", err);
     if (l->tensor > 1 && (s->kv_heads % l->tensor || s->ffn % l->tensor))
-        return refuse(p, "layout.tensor, which does not divide KV heads and feed-forward width",
-                      err);
+        return refuse_plan(
+            p, "layout.tensor, which does not divide KV heads and feed-forward width", err);
     bool whole = !strcmp(r->backend->name, "cuda"); // its norms have all tokens
     if (l->tensor > 1 && l->sequence_parallel && whole)
-        return refuse(p, "layout.sequence_parallel on cuda", err);
-    if (l->tensor > 1 && job->overlapped_tensor) return refuse(p, "job: overlapped_tensor", err);
+        return refuse_plan(p, "layout.sequence_parallel on cuda", err);
+    if (l->tensor > 1 && job->overlapped_tensor)
+        return refuse_plan(p, "job: overlapped_tensor", err);
     if (l->slice_count > 1 && !slices_are_whole(l))
-        return refuse(p, "layout.slices, of which one does not divide what is before it", err);
-    if (job->whole_gradient_sums) return refuse(p, "job: whole_gradient_sums", err);
-    if (job->owner_broadcasts) return refuse(p, "job: owner_broadcasts", err);
+        return refuse_plan(p, "layout.slices, of which one does not divide what is before it", err);
+    if (job->whole_gradient_sums) return refuse_plan(p, "job: whole_gradient_sums", err);
+    if (job->owner_broadcasts) return refuse_plan(p, "job: owner_broadcasts", err);
     return OK;
 }
 
@@ -69,12 +71,13 @@ static enum status check_placement(const struct running *r, struct error *err)
     if (!x) return OK;
     for (int d = 0; d < x->replica_count; d++) {
         if (x->micro_batches && x->micro_batches[d] != p->micro_batches)
-            return refuse(p, "placement: replicas with different numbers of micro-batches", err);
+            return refuse_plan(p, "placement: replicas with different numbers of micro-batches",
+                               err);
         for (int s = 0; s < p->stage_count && x->recompute; s++)
             if (x->recompute[d * p->stage_count + s] != (int)p->stages[s].recompute ||
                 (p->stages[s].recompute == RECOMPUTE_FIRST_LAYERS &&
                  x->recomputed_layers[d * p->stage_count + s] != p->stages[s].recomputed_layers))
-                return refuse(p, "placement: replicas that recompute differently", err);
+                return refuse_plan(p, "placement: replicas that recompute differently", err);
     }
     return OK;
 }
@@ -85,16 +88,16 @@ static enum status check_layout(const struct running *r, struct error *err)
     const struct layout *l = &p->layout;
     TRY(check_degrees(r, err));
     TRY(check_placement(r, err));
-    if (l->local_loss_every) return refuse(p, "layout: local losses", err);
-    if (l->offload_optimizer) return refuse(p, "layout.offload_optimizer", err);
+    if (l->local_loss_every) return refuse_plan(p, "layout: local losses", err);
+    if (l->offload_optimizer) return refuse_plan(p, "layout.offload_optimizer", err);
     for (int s = 0; s < p->stage_count; s++) {
         const struct plan_stage *x = &p->stages[s];
         if (x->recompute > RECOMPUTE_FIRST_LAYERS)
-            return refuse(p, arena_print(r->arena, "stages[%d].recompute", s), err);
+            return refuse_plan(p, arena_print(r->arena, "stages[%d].recompute", s), err);
         if (p->gradient_options[x->gradient_option].tier_option)
-            return refuse(p, arena_print(r->arena, "stages[%d]: parts in tiers", s), err);
+            return refuse_plan(p, arena_print(r->arena, "stages[%d]: parts in tiers", s), err);
         if (p->boundary_options[x->boundary_option].form.amount && l->slice_count > 1)
-            return refuse(p, arena_print(r->arena, "stages[%d]: packed slices", s), err);
+            return refuse_plan(p, arena_print(r->arena, "stages[%d]: packed slices", s), err);
     }
     return OK;
 }
@@ -106,8 +109,8 @@ static enum status check_model(const struct running *r, struct error *err)
     for (int i = 0; i < m->run_count && !what; i++)
         if ((m->runs[i].kind > LAYER_HEAD && m->runs[i].kind != LAYER_MOE) || m->runs[i].frozen)
             what = arena_print(r->arena, "run %s", m->runs[i].name);
-    return what ? fail(err, BAD_INPUT, "%s: %s: own kernels run plain transformers, and mixtures",
-                       m->document.path, what)
+    return what ? refuse(err, "%s: %s: own kernels run plain transformers, and mixtures",
+                         m->document.path, what)
                 : OK;
 }
 

@@ -71,21 +71,20 @@ enum status simulated_read(struct simulated *m, const char *text, struct arena *
             for (m->noise = 0; m->noise < NOISE_COUNT && strcmp(noise_names[m->noise], equals);)
                 m->noise++;
             if (m->noise < NOISE_COUNT) continue;
-            return fail(err, BAD_INPUT,
-                        "--simulate: noise: expected none, lognormal, student, pareto, bimodal or "
-                        "ticks, found '%s'",
-                        equals);
+            return refuse(
+                err,
+                "--simulate: noise: expected none, lognormal, student, pareto, bimodal or "
+                "ticks, found '%s'",
+                equals);
         }
         size_t i = 0;
         while (i < ARRAY_LENGTH(keys) && strcmp(keys[i].key, word)) i++;
         if (i == ARRAY_LENGTH(keys) || !equals)
-            return fail(err, BAD_INPUT, "--simulate: expected %s, found '%s'", simulated_help,
-                        word);
+            return refuse(err, "--simulate: expected %s, found '%s'", simulated_help, word);
         double value = strtod(equals, &end);
         if (end == equals || *end || !(value >= keys[i].low && value <= keys[i].high))
-            return fail(err, BAD_INPUT,
-                        "--simulate: %s: expected a number from %g to %g, found '%s'", word,
-                        keys[i].low, keys[i].high, equals);
+            return refuse(err, "--simulate: %s: expected a number from %g to %g, found '%s'", word,
+                          keys[i].low, keys[i].high, equals);
         *keys[i].to = value;
         if (keys[i].to == &m->link_bytes_per_s || keys[i].to == &m->latency_s)
             m->states_link = true;

@@ -100,7 +100,7 @@ COMMAND_RUN(plot)
     const char *lacking;
     TRY(fill(&t, &b, a, arena, err));
     if (!table_plot(&svg, &t, (enum plot)a->plot, &lacking))
-        return fail(err, BAD_INPUT, "%s: expected %s, found none", a->folder, lacking);
+        return refuse(err, "%s: expected %s, found none", a->folder, lacking);
     return file_write(a->to, svg.text, svg.length, err);
 }
 

@@ -89,8 +89,7 @@ static enum status id_of_task(const char **id, const char *tasks, int64_t index,
         text += *text == '\n';
     }
     if (!*text)
-        return fail(err, BAD_INPUT, "--index: expected a line of %s, found %lld", tasks,
-                    (long long)index);
+        return refuse(err, "--index: expected a line of %s, found %lld", tasks, (long long)index);
     *id = arena_print(arena, "%.*s", (int)strcspn(text, "\n"), text);
     return OK;
 }
@@ -123,7 +122,7 @@ COMMAND_RUN(one)
     if (o->tasks) TRY(id_of_task(&id, o->tasks, o->index, arena, err));
     TRY(batch_load(&b, o->folder, arena, err));
     const struct instance *i = batch_find(&b, id);
-    if (!i) return fail(err, BAD_INPUT, "--id: expected one of %s, found '%.40s'", o->folder, id);
+    if (!i) return refuse(err, "--id: expected one of %s, found '%.40s'", o->folder, id);
     signals_listen();
     return batch_solve_one(exit_code, &b, i, o->resume, arena, err);
 }

@@ -27,15 +27,15 @@ static const char *named_file(const struct point *c, const char *key, const char
 static enum status check_sweep(const struct point *c, struct error *err)
 {
     if (point_value(c, "help"))
-        return fail(err, BAD_INPUT, "sweep: unknown key \"help\"; plumbline example gpt --help");
+        return refuse(err, "sweep: unknown key \"help\"; plumbline example gpt --help");
     if (!point_value(c, "model"))
-        return fail(err, BAD_INPUT, "sweep: \"model\" is missing; plumbline models lists them");
+        return refuse(err, "sweep: \"model\" is missing; plumbline models lists them");
     if (!point_value(c, "gpu") == !point_value(c, "cluster"))
-        return fail(err, BAD_INPUT,
-                    "sweep: expected \"cluster\", or \"gpu\" with \"nodes\" or \"gpus\"; plumbline "
-                    "clusters lists them");
+        return refuse(
+            err, "sweep: expected \"cluster\", or \"gpu\" with \"nodes\" or \"gpus\"; plumbline "
+                 "clusters lists them");
     if (point_value(c, "gpu") && !point_value(c, "nodes") == !point_value(c, "gpus"))
-        return fail(err, BAD_INPUT, "sweep: gpu: requires \"nodes\" or \"gpus\"");
+        return refuse(err, "sweep: gpu: requires \"nodes\" or \"gpus\"");
     return OK;
 }
 

@@ -59,7 +59,7 @@ static void sign(int file)
 enum status lock_take(int *file, const char *path, bool shared, struct error *err)
 {
     *file = open(path, O_RDWR | O_CREAT, 0666);
-    if (*file < 0) return fail(err, BAD_INPUT, "%s: cannot be written: %s", path, strerror(errno));
+    if (*file < 0) return refuse(err, "%s: cannot be written: %s", path, strerror(errno));
     if (!flock(*file, (shared ? LOCK_SH : LOCK_EX) | LOCK_NB)) {
         if (!shared) sign(*file);
         return OK;

@@ -215,8 +215,8 @@ enum status batch_load(struct batch *b, const char *folder, struct arena *arena,
     }
     for (int i = 0; i < b->count; i++)
         if (!parts_follow(b, i))
-            return fail(err, BAD_INPUT, "%s: expected the %d parts of %s after it", path,
-                        b->items[i].parts, b->items[i].id);
+            return refuse(err, "%s: expected the %d parts of %s after it", path, b->items[i].parts,
+                          b->items[i].id);
     return OK;
 }
 
@@ -285,8 +285,7 @@ enum status batch_save(const struct batch *b, struct arena *arena, struct error 
         TRY(lock_take(&file, lock, same, err));
     }
     if (file < 0)
-        return fail(err, BAD_INPUT, "%s: another batch is running here with other instances",
-                    b->folder);
+        return refuse(err, "%s: another batch is running here with other instances", b->folder);
     if (same) return OK;
     TRY(file_write(path, text, size, err));
     return lock_share(file, lock, err);

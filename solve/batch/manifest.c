@@ -147,8 +147,8 @@ static enum status check_size(const struct line *l, struct error *err)
     double all = 1;
     for (int i = 0; i < l->axis_count; i++) all *= l->axes[i].count;
     if (all <= INSTANCES_MAX) return OK;
-    return fail(err, BAD_INPUT, "%s: expected at most %d instances, found %.0f", l->file,
-                INSTANCES_MAX, all);
+    return refuse(err, "%s: expected at most %d instances, found %.0f", l->file, INSTANCES_MAX,
+                  all);
 }
 
 // What does not fit is left out, unless nothing fits: then the line is wrong.
@@ -171,8 +171,8 @@ static enum status expand(struct batch *b, const struct line *l, struct arena *a
     } while (next_point(&c));
     if (refused == tried) {
         bool says_where = !strncmp(first.text, l->file, strlen(l->file));
-        return fail(err, BAD_INPUT, "%s%s%.900s", says_where ? "" : l->file, says_where ? "" : ": ",
-                    first.text);
+        return refuse(err, "%s%s%.900s", says_where ? "" : l->file, says_where ? "" : ": ",
+                      first.text);
     }
     if (refused)
         fprintf(stderr, "%s: %d of %d do not fit and are left out, the first: %s\n", l->file,
@@ -196,6 +196,6 @@ enum status batch_read(struct batch *b, const char *manifest, struct arena *aren
         TRY(read_line(&l, text, length, arena, err));
         TRY(expand(b, &l, arena, err));
     }
-    if (!b->count) return fail(err, BAD_INPUT, "%s: expected an instance, found none", manifest);
+    if (!b->count) return refuse(err, "%s: expected an instance, found none", manifest);
     return OK;
 }

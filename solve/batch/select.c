@@ -14,8 +14,8 @@ static enum status find_column(int *column, const struct batch_table *t, const c
         names[c] = t->columns[c].key;
         if (!strcmp(names[c], key)) return *column = c, OK;
     }
-    return fail(err, BAD_INPUT, "'%.60s': no such column, the nearest is %s", key,
-                names[name_nearest(key, names, t->column_count)]);
+    return refuse(err, "'%.60s': no such column, the nearest is %s", key,
+                  names[name_nearest(key, names, t->column_count)]);
 }
 
 static const char *trimmed(const char *text, size_t length, struct arena *arena)
@@ -72,10 +72,11 @@ enum status table_where(struct batch_table *t, const char *expression, struct er
     const char *at, *sign = find_operator(expression, &at);
     int column, kept = 0;
     if (!sign)
-        return fail(err, BAD_INPUT,
-                    "--where: expected KEY, one of = != < <= > >= ~ (contains) and a value, found "
-                    "'%.80s'",
-                    expression);
+        return refuse(
+            err,
+            "--where: expected KEY, one of = != < <= > >= ~ (contains) and a value, found "
+            "'%.80s'",
+            expression);
     const char *key = trimmed(expression, (size_t)(at - expression), t->arena);
     at += strlen(sign);
     struct value than = value_of(trimmed(at, strlen(at), t->arena));
@@ -115,7 +116,7 @@ enum status table_sort(struct batch_table *t, const char *keys, struct error *er
         length = strcspn(keys, ",");
         const char *key = trimmed(keys, length, t->arena);
         if (s->count == (int)ARRAY_LENGTH(s->columns))
-            return fail(err, BAD_INPUT, "--sort: expected at most %d keys", s->count);
+            return refuse(err, "--sort: expected at most %d keys", s->count);
         s->falling[s->count] = *key == '-';
         TRY(find_column(&s->columns[s->count], t, key + (*key == '-'), err));
         s->count++;

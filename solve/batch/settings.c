@@ -123,6 +123,6 @@ enum status point_suits(struct instance *i, const struct point *c, const char *p
     i->estimate = effort_of(&p);
     i->certified = strcmp(wanted, "false") && ask(i, &p, true, c->scratch, &uncertified) == OK;
     if (i->certified) return OK;
-    if (!strcmp(wanted, "true")) return fail(err, BAD_INPUT, "%s", uncertified.text);
+    if (!strcmp(wanted, "true")) return refuse(err, "%s", uncertified.text);
     return ask(i, &p, false, c->scratch, err);
 }

@@ -289,7 +289,7 @@ enum status batch_slurm(int *exit_code, const struct batch *b, const struct slur
     TRY(file_make_folder(e.folder, err));
     TRY(lock_take(&lock, in(&e, e.folder, "lock"), false, err));
     if (lock < 0)
-        return fail(err, BAD_INPUT, "%s: another batch is managing jobs of this folder", b->folder);
+        return refuse(err, "%s: another batch is managing jobs of this folder", b->folder);
     signals_listen();
     for (int number = 0; more; number++) TRY(read_array(&e, number, &more, err));
     TRY(look(&e, &waiting, err));

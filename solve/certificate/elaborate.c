@@ -447,16 +447,15 @@ enum status certificate_elaborate(const char *to, const struct check_text *certi
     char hash[CHECK_HASH];
     TRY(check_read_envelope(&r, certificate, &root, arena));
     const cJSON *proof = value_get(root, "proof");
-    if (!proof) return fail(err, BAD_INPUT, "%s: proof: missing", certificate->file);
+    if (!proof) return refuse(err, "%s: proof: missing", certificate->file);
     TRY(check_read_claims(&r, proof, &result));
     TRY(check_read_problem(p, priced, arena, err));
     if (p->objective != MINIMISE_TIME)
-        return fail(err, BAD_INPUT, "%s: --elaborate: expected the iteration time as objective",
-                    priced->file);
+        return refuse(err, "%s: --elaborate: expected the iteration time as objective",
+                      priced->file);
     if (p->degree_count || p->width_per_group)
-        return fail(err, BAD_INPUT,
-                    "%s: --elaborate: expected no %s, of which no theorem tells yet", priced->file,
-                    p->degree_count ? "vocabulary_runs" : "width_per_group");
+        return refuse(err, "%s: --elaborate: expected no %s, of which no theorem tells yet",
+                      priced->file, p->degree_count ? "vocabulary_runs" : "width_per_group");
     TRY(check_build_graph(&g, p, arena));
     struct check_proof k = {
         .reader = r, .p = p, .g = &g, .result = &result, .work = &work, .arena = arena};
@@ -468,9 +467,9 @@ enum status certificate_elaborate(const char *to, const struct check_text *certi
     else page_print(&e.page, "bound %lld\n", (long long)result.bound_ns);
     TRY(elaborate(&e, proof));
     if (e.prices_layers)
-        return fail(err, BAD_INPUT,
-                    "%s: --elaborate: expected no layers of one kind in splits and rounds, of "
-                    "which no theorem tells yet",
-                    certificate->file);
+        return refuse(err,
+                      "%s: --elaborate: expected no layers of one kind in splits and rounds, of "
+                      "which no theorem tells yet",
+                      certificate->file);
     return page_write(&e.page, to, err);
 }

@@ -50,16 +50,16 @@ enum status page_write(const struct check_page *page, const char *path, struct e
     if (!strcmp(path, "-")) {
         bool written = fwrite(page->text, 1, page->length, stdout) == page->length &&
                        !fflush(stdout);
-        return written ? OK : fail(err, BAD_INPUT, "standard output: cannot be written");
+        return written ? OK : refuse(err, "standard output: cannot be written");
     }
     const char *beside = arena_print(page->arena, "%s.new", path);
     FILE *file = fopen(beside, "wb");
-    if (!file) return fail(err, BAD_INPUT, "%s: %s", path, strerror(errno));
+    if (!file) return refuse(err, "%s: %s", path, strerror(errno));
     bool written = fwrite(page->text, 1, page->length, file) == page->length;
     written = !fclose(file) && written && !rename(beside, path);
     if (written) return OK;
     remove(beside);
-    return fail(err, BAD_INPUT, "%s: cannot be written", path);
+    return refuse(err, "%s: cannot be written", path);
 }
 
 // ---- paths

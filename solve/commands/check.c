@@ -152,8 +152,8 @@ static enum status check_named_problem(const struct check_text *document, char s
     for (int i = 0; i < count; i++) {
         if (strcmp(sources[i].role, "problem")) continue;
         if (named)
-            return fail(err, BAD_INPUT, "%s: made_from: names two documents of role problem",
-                        document->file);
+            return refuse(err, "%s: made_from: names two documents of role problem",
+                          document->file);
         named = &sources[i];
     }
     if (!named || !strcmp(seen, named->sha256)) return OK;
@@ -244,9 +244,9 @@ static enum status audit_space(bool *proven, const struct check_request *r,
     struct check_space_result result;
     struct check_text problem;
     if (!r->against)
-        return fail(err, BAD_INPUT,
-                    "%s: is about a space of layouts: requires its problem as second operand",
-                    certificate->file);
+        return refuse(err,
+                      "%s: is about a space of layouts: requires its problem as second operand",
+                      certificate->file);
     TRY(space_read_file(&problem, r->against, arena, err));
     TRY(read_sources(sources, &problem, arena, err));
     TRY(space_open(&space, pricers, r->against, sources, SOURCES, arena, err));
@@ -297,9 +297,8 @@ static enum status audit_places(bool *proven, const struct check_request *r,
     struct check_result result;
     struct check_text problem;
     if (!r->against)
-        return fail(err, BAD_INPUT,
-                    "%s: is about placements: requires its problem as second operand",
-                    certificate->file);
+        return refuse(err, "%s: is about placements: requires its problem as second operand",
+                      certificate->file);
     TRY(space_read_file(&problem, r->against, arena, err));
     TRY(read_sources(sources, &problem, arena, err));
     TRY(space_open_places(&places, r->against, sources, SOURCES, arena, err));
@@ -403,8 +402,8 @@ static enum status refuse_other_kind(const struct check_text *file, struct arena
     kind += sizeof key - 1;
     const char *found = arena_print(arena, "%.*s", (int)strcspn(kind, "\"\n"), kind);
     if (!strcmp(found, "plumbline.certificate") || strncmp(found, "plumbline.", 10)) return OK;
-    return fail(err, BAD_INPUT, "%s: kind: expected \"plumbline.certificate\", found \"%.60s\"",
-                file->file, found);
+    return refuse(err, "%s: kind: expected \"plumbline.certificate\", found \"%.60s\"", file->file,
+                  found);
 }
 
 enum status check_run(bool *proven, const struct check_request *r, FILE *to, struct arena *arena,
@@ -419,19 +418,19 @@ enum status check_run(bool *proven, const struct check_request *r, FILE *to, str
     enum check_certificate_kind kind;
     double begun_s = clock_s();
     if (path_ends_with(r->certificate, ".vipr"))
-        return fail(err, BAD_INPUT,
-                    "%s: a VIPR proof is for the checker of a third party, such as viprchk; ours "
-                    "is a test program: make tests, build/release/tests/vipr_check",
-                    r->certificate);
+        return refuse(err,
+                      "%s: a VIPR proof is for the checker of a third party, such as viprchk; ours "
+                      "is a test program: make tests, build/release/tests/vipr_check",
+                      r->certificate);
     TRY(space_read_file(&certificate, r->certificate, arena, err));
     TRY(refuse_other_kind(&certificate, arena, err));
     TRY(check_certificate_kind(&kind, &certificate, arena, err));
     if (kind != CERTIFICATE_OF_LAYOUT && r->verdict)
-        return fail(err, BAD_INPUT,
-                    "-o: expected a certificate of one layout, found one of a space, or about "
-                    "placements; --statement says what is certified, verify PLAN.json "
-                    "--certificate %s -o keeps a verdict",
-                    r->certificate);
+        return refuse(err,
+                      "-o: expected a certificate of one layout, found one of a space, or about "
+                      "placements; --statement says what is certified, verify PLAN.json "
+                      "--certificate %s -o keeps a verdict",
+                      r->certificate);
     return audits[kind](proven, r, &certificate, to, begun_s, arena, err);
 }
 
@@ -457,7 +456,7 @@ COMMAND_RUN(run)
     memory_limit((size_t)r->memory_mib << 20);
     if (r->against) r->against = path_of_document(r->against, "problem.json", arena);
     if (is_stdout(r->verdict) && is_stdout(r->statement))
-        return fail(err, BAD_INPUT, "--statement: - is already used by -o");
+        return refuse(err, "--statement: - is already used by -o");
     // A document on standard output must be the only thing there.
     FILE *to = is_stdout(r->verdict) || is_stdout(r->statement) ? stderr : stdout;
     TRY(check_run(&proven, r, to, arena, err));

@@ -43,8 +43,8 @@ static enum status load_plans(struct compared *items, const struct options *r, s
         struct plan *plan = TAKE(arena, 1, struct plan);
         TRY(plan_load(plan, r->files.items[i], arena, err));
         if (!plan->stage_count)
-            return fail(err, BAD_INPUT, "%s: stages: expected a plan with stages, found none",
-                        r->files.items[i]);
+            return refuse(err, "%s: stages: expected a plan with stages, found none",
+                          r->files.items[i]);
         items[i].plan = plan;
         items[i].problem = origin_whole_problem(plan, arena);
         TRY(origin_check_layers(plan, items[i].problem, err));
@@ -65,9 +65,9 @@ static enum status find_problem(const struct problem **problem, const struct com
         whole = named;
     }
     if (!whole)
-        return fail(err, BAD_INPUT,
-                    "%s: its problem is missing or has changed since; expected --problem FILE",
-                    r->files.items[0]);
+        return refuse(err,
+                      "%s: its problem is missing or has changed since; expected --problem FILE",
+                      r->files.items[0]);
     *one = problem_with_layout(whole, &first->plan->layout);
     *problem = one;
     return OK;
@@ -105,16 +105,16 @@ static enum status make_order(struct compared *item, const struct problem *probl
     struct priced *priced = TAKE(arena, 1, struct priced);
     bool found;
     if (!of->placement)
-        return fail(err, BAD_INPUT,
-                    "--in-order: %s: placement: expected a plan for a cluster with places, found "
-                    "one for groups",
-                    r->files.items[0]);
+        return refuse(err,
+                      "--in-order: %s: placement: expected a plan for a cluster with places, found "
+                      "one for groups",
+                      r->files.items[0]);
     TRY(price_problem(priced, problem, arena, err));
     TRY(placed_in_order(plan, &found, of, priced, arena, err));
     if (!found)
-        return fail(err, BAD_INPUT,
-                    "--in-order: %s: its layers do not fit onto the nodes in the framework's order",
-                    r->files.items[0]);
+        return refuse(
+            err, "--in-order: %s: its layers do not fit onto the nodes in the framework's order",
+            r->files.items[0]);
     *item = (struct compared){"nodes in order", plan, problem};
     return OK;
 }
@@ -126,10 +126,10 @@ static enum status make_baselines(struct compared *items, int *count, const stru
     if (!r->uniform && !r->split && !r->in_order) return OK;
     TRY(find_problem(&problem, &items[0], r, arena, err));
     if ((r->uniform || r->split) && items[0].plan->placement)
-        return fail(err, BAD_INPUT,
-                    "%s: a split is compared on groups of nodes, and its cluster has places; "
-                    "--in-order compares its order of nodes",
-                    r->files.items[0]);
+        return refuse(err,
+                      "%s: a split is compared on groups of nodes, and its cluster has places; "
+                      "--in-order compares its order of nodes",
+                      r->files.items[0]);
     if (r->uniform) TRY(make_split(&items[(*count)++], problem, r, NULL, arena, err));
     if (r->split) TRY(make_split(&items[(*count)++], problem, r, r->split, arena, err));
     if (r->in_order) TRY(make_order(&items[(*count)++], problem, r, items[0].plan, arena, err));
@@ -190,6 +190,6 @@ enum status compare_words(struct text *out, int argc, char **argv, struct error 
 {
     struct options o;
     TRY(command_read_options(&command_compare, &o, argc, argv, out->arena, err));
-    if (strcmp(o.to, "-")) return fail(err, BAD_INPUT, "-o: the text is returned, not written");
+    if (strcmp(o.to, "-")) return refuse(err, "-o: the text is returned, not written");
     return compare(out, &o, err);
 }

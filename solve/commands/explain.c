@@ -132,8 +132,8 @@ static enum status explain_carried(const struct options *o, struct arena *arena,
 {
     struct text out;
     if (o->json || o->folder)
-        return fail(err, BAD_INPUT,
-                    "%s: expected neither --json nor -o with a run of plumbline run", o->log);
+        return refuse(err, "%s: expected neither --json nor -o with a run of plumbline run",
+                      o->log);
     text_begin(&out, arena);
     TRY(make_explained_run(&out, o->log, err));
     return file_write("-", out.text, out.length, err);
@@ -177,7 +177,7 @@ enum status explain_words(struct explained *x, int argc, char **argv, struct are
     struct options o;
     TRY(command_read_options(&command_explain, &o, argc, argv, arena, err));
     if (o.then != THEN_NOTHING)
-        return fail(err, BAD_INPUT, "--then: nothing is searched here: solve what -o writes");
+        return refuse(err, "--then: nothing is searched here: solve what -o writes");
     TRY(read_log(x, &o, arena, err));
     return o.folder ? explained_save(x, o.folder, err) : OK;
 }

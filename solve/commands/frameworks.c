@@ -38,10 +38,10 @@ static _Noreturn void plan_in_child(const struct plan_options *r, int pipe_end, 
     int exit_code = 0;
     if (file_make_folder(r->folder, &err) == OK &&
         !freopen(arena_print(arena, "%s/plan.txt", r->folder), "w", stdout))
-        fail(&err, BAD_INPUT, "%s/plan.txt: cannot be written", r->folder);
+        refuse(&err, "%s/plan.txt: cannot be written", r->folder);
     if (err.status == OK) plan_one(r, &exit_code, arena, &err);
     if (err.status == OK && !command_flushed())
-        fail(&err, BAD_INPUT, "%s/plan.txt: cannot be written", r->folder);
+        refuse(&err, "%s/plan.txt: cannot be written", r->folder);
     if (err.status == OK) _exit(exit_code);
     if (write(pipe_end, &err, sizeof err) < 0) _exit(1);
     _exit(err.status == BAD_INPUT || err.status == UNAVAILABLE ? 2 : 1);
@@ -173,7 +173,7 @@ static enum status check_refusals(const struct reached *items, int count, struct
 {
     for (int i = 0; i < count; i++)
         if (!items[i].refused) return OK;
-    return fail(err, BAD_INPUT, "%s", items[0].why);
+    return refuse(err, "%s", items[0].why);
 }
 
 static enum status reach_all(struct reached *items, const struct plan_options *r,

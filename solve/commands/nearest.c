@@ -164,8 +164,7 @@ static enum status take_folder(const struct search *s, struct error *err)
     if (access(path, F_OK)) return OK;
     TRY(job_load(&old, path, s->arena, err));
     if (source_hash(&old.document, "job")) return OK;
-    return fail(err, BAD_INPUT, "%s: is not from an earlier --nearest; expected another folder",
-                path);
+    return refuse(err, "%s: is not from an earlier --nearest; expected another folder", path);
 }
 
 static enum status write_problem(const struct search *s, const struct job *job, struct error *err)

@@ -17,14 +17,14 @@ enum status origin_check_layers(const struct plan *plan, const struct problem *p
         const struct plan_stage *x = &plan->stages[s];
         int most = layers - next - (plan->stage_count - 1 - s);
         if (x->first_layer != next)
-            return fail(err, BAD_INPUT, "%s: stages[%d].first_layer: expected %d, found %d",
-                        plan->document.path, s, next, x->first_layer);
+            return refuse(err, "%s: stages[%d].first_layer: expected %d, found %d",
+                          plan->document.path, s, next, x->first_layer);
         if (x->layer_count < 1 || x->layer_count > most ||
             (s == plan->stage_count - 1 && x->layer_count < most))
-            return fail(err, BAD_INPUT,
-                        "%s: stages[%d].layer_count: expected the %d layers of the model on "
-                        "stages of at least one, found %d",
-                        plan->document.path, s, layers, x->layer_count);
+            return refuse(err,
+                          "%s: stages[%d].layer_count: expected the %d layers of the model on "
+                          "stages of at least one, found %d",
+                          plan->document.path, s, layers, x->layer_count);
         next += x->layer_count;
     }
     return OK;

@@ -58,7 +58,7 @@ static enum status write_layouts(const char *from, int64_t top, int format, cons
 {
     struct layouts layouts;
     if (format != FORMAT_TEXT && format != FORMAT_CSV)
-        return fail(err, BAD_INPUT, "--format: expected text or csv with --layouts");
+        return refuse(err, "--format: expected text or csv with --layouts");
     TRY(layouts_load(&layouts, from, arena, err));
     if (top <= 0 && layouts.count > MANY_LINES)
         fprintf(stderr,
@@ -121,7 +121,7 @@ static enum status read_hosts(struct launch_request *r, const char *path, struct
         names[r->host_count] = arena_print(arena, "%.*s", (int)length, word);
         for (int i = 0; i < r->host_count; i++)
             if (!strcmp(names[i], names[r->host_count]))
-                return fail(err, BAD_INPUT, "%s: '%s' appears twice", path, names[i]);
+                return refuse(err, "%s: '%s' appears twice", path, names[i]);
         r->host_count++;
     }
     return OK;
@@ -154,12 +154,12 @@ static enum status find_nearest(struct plan *plan, struct problem *problem, int 
                                 struct arena *arena, struct error *err)
 {
     if (!plan->stage_count)
-        return fail(err, BAD_INPUT, "%s: the plan has no stages (%s), so there is no nearest plan",
-                    plan->document.path, outcome_names[plan->outcome]);
+        return refuse(err, "%s: the plan has no stages (%s), so there is no nearest plan",
+                      plan->document.path, outcome_names[plan->outcome]);
     if (!problem)
-        return fail(err, BAD_INPUT,
-                    "%s: its problem is missing or has changed since: --nearest solves it again",
-                    plan->document.path);
+        return refuse(err,
+                      "%s: its problem is missing or has changed since: --nearest solves it again",
+                      plan->document.path);
     request->framework = format_frameworks[format];
     return nearest_plan(plan, problem, request, exit_code, arena, err);
 }
@@ -255,16 +255,15 @@ static enum status check_options(const struct options *o, struct error *err)
     bool table = o->format == FORMAT_LATEX || o->format == FORMAT_CSV,
          page = o->format == FORMAT_HTML;
     if (page ? !o->files.count : (o->files.count > 0) == (o->layouts != NULL))
-        return fail(err, BAD_INPUT,
-                    page ? "expected a PLAN" : "expected a PLAN, or --layouts FILE");
+        return refuse(err, page ? "expected a PLAN" : "expected a PLAN, or --layouts FILE");
     if (o->files.count > 1 && !table)
-        return fail(err, BAD_INPUT,
-                    "unexpected operand '%s': more than one plan requires --format latex or csv",
-                    o->files.items[1]);
+        return refuse(err,
+                      "unexpected operand '%s': more than one plan requires --format latex or csv",
+                      o->files.items[1]);
     if (o->verdict && o->layouts && !page)
-        return fail(err, BAD_INPUT, "--verdict: cannot be combined with --layouts");
+        return refuse(err, "--verdict: cannot be combined with --layouts");
     if (table && !o->layouts && o->about.top >= 0)
-        return fail(err, BAD_INPUT, "--top: requires --layouts or a plan with a placement");
+        return refuse(err, "--top: requires --layouts or a plan with a placement");
     return OK;
 }
 
@@ -281,23 +280,24 @@ static enum status find_plan(const struct problem **problem, struct plan *plan, 
     bool axonn = o->format == FORMAT_AXONN ||
                  (o->format == FORMAT_LAUNCH && o->framework == FRAMEWORK_AXONN);
     if (layout_has_grid(&plan->layout) && !o->nearest.folder && is_launch(o->format) && !axonn)
-        return fail(err, BAD_INPUT,
-                    "%s: layout.tensor_grid: of the frameworks for export axonn alone runs a "
-                    "tensor grid; expected a plan without (--nearest FOLDER finds one)",
-                    plan->document.path);
+        return refuse(err,
+                      "%s: layout.tensor_grid: of the frameworks for export axonn alone runs a "
+                      "tensor grid; expected a plan without (--nearest FOLDER finds one)",
+                      plan->document.path);
     if (plan->widths && (is_launch(o->format) || o->format >= FORMAT_HOSTFILE))
-        return fail(err, BAD_INPUT,
-                    "%s: no trainer that launch files are made for runs stages with widths of "
-                    "their own; a plan of the same job with stage_degrees uniform has them",
-                    plan->document.path);
+        return refuse(err,
+                      "%s: no trainer that launch files are made for runs stages with widths of "
+                      "their own; a plan of the same job with stage_degrees uniform has them",
+                      plan->document.path);
     if (plan_mixing_stages(plan) &&
         ((is_launch(o->format) && !o->nearest.folder) || o->format >= FORMAT_HOSTFILE))
-        return fail(err, BAD_INPUT,
-                    "%s: no trainer that launch files are made for shards some of a stage's layers "
-                    "further than others, or splits its vocabulary over other ranks; expected a "
-                    "plan of the same job without sharded_zero and vocabulary_tensor (for a "
-                    "framework, --nearest FOLDER finds one)",
-                    plan->document.path);
+        return refuse(
+            err,
+            "%s: no trainer that launch files are made for shards some of a stage's layers "
+            "further than others, or splits its vocabulary over other ranks; expected a "
+            "plan of the same job without sharded_zero and vocabulary_tensor (for a "
+            "framework, --nearest FOLDER finds one)",
+            plan->document.path);
     if (!o->nearest.folder) return OK;
     return find_nearest(plan, known ? own : NULL, o->format, &o->nearest, exit_code, arena, err);
 }
@@ -359,7 +359,7 @@ static enum status make_file(struct text *out, const struct launch_file *f, cons
     const char *gaps[GAPS_MAX];
     if (f->format == FORMAT_TORCHTITAN && f->may_fail && problem &&
         framework_gaps(gaps, FRAMEWORK_TORCHTITAN_0_2, problem, out->arena))
-        return fail(err, BAD_INPUT, "torchtitan 0.2.2, which reads TOML, cannot express the model");
+        return refuse(err, "torchtitan 0.2.2, which reads TOML, cannot express the model");
     o->format = f->format;
     return make(out, plan, problem, o, err);
 }
@@ -369,7 +369,7 @@ static enum status write_folder(const struct plan *plan, const struct problem *p
 {
     enum framework framework = o->framework == FRAMEWORK_ANY ? planned_for(problem)
                                                              : (enum framework)o->framework;
-    if (!strcmp(o->to, "-")) return fail(err, BAD_INPUT, "-o: expected a folder for launch files");
+    if (!strcmp(o->to, "-")) return refuse(err, "-o: expected a folder for launch files");
     TRY(file_make_folder(o->to, err));
     for (size_t i = 0; i < ARRAY_LENGTH(launch_files); i++) {
         const struct launch_file *f = &launch_files[i];
@@ -406,16 +406,15 @@ COMMAND_RUN(run)
                            err);
     TRY(plan_load(&plan, o->files.items[0], arena, err));
     if (plan.in_turn)
-        return fail(err, BAD_INPUT,
-                    "%s: its replicas take micro-batches in turn: no report shows that",
-                    o->files.items[0]);
+        return refuse(err, "%s: its replicas take micro-batches in turn: no report shows that",
+                      o->files.items[0]);
     if (o->verdict) TRY(take_verdict(&plan, o->verdict, arena, err));
     o->about.format = o->format;
     TRY(find_plan(&problem, &plan, o, exit_code, arena, err));
     if (*exit_code && *exit_code != EXIT_OPEN) return OK;
     if (o->about.top >= 0 && o->format != FORMAT_HTML &&
         (o->format != FORMAT_TEXT || !plan.placement))
-        return fail(err, BAD_INPUT, "--top: requires --layouts or a plan with a placement");
+        return refuse(err, "--top: requires --layouts or a plan with a placement");
     if (o->format == FORMAT_LAUNCH) return write_folder(&plan, problem, o, arena, err);
     text_begin(&out, arena);
     TRY(make(&out, &plan, problem, o, err));

@@ -39,9 +39,8 @@ static enum status find_links(struct report_links *links, bool *found, const str
         TRY(problem_load(problem, named, arena, err));
         if (!origin_matches(plan, "cluster", &problem->cluster.document) ||
             !origin_matches(plan, "costs", &problem->costs.document))
-            return fail(err, BAD_INPUT,
-                        "%s: its cluster or its costs are not those that %s was made from", named,
-                        plan->document.path);
+            return refuse(err, "%s: its cluster or its costs are not those that %s was made from",
+                          named, plan->document.path);
     } else if (!origin_problem(plan, problem, arena) ||
                !origin_matches(plan, "costs", &problem->costs.document)) {
         return OK;
@@ -91,8 +90,7 @@ enum status make_explained_run(struct text *out, const char *path, struct error 
     for (int i = 0; i < d->source_count; i++)
         if (!strcmp(d->sources[i].role, "plan"))
             TRY(plan_load(&plan, path_beside(d->path, d->sources[i].path, arena), arena, err));
-    if (!plan.stage_count)
-        return fail(err, BAD_INPUT, "%s: made_from: expected a plan with stages", path);
+    if (!plan.stage_count) return refuse(err, "%s: made_from: expected a plan with stages", path);
     return make_against(out, against_summary, &plan, path, err);
 }
 
@@ -131,14 +129,13 @@ enum status make_with_links(struct text *out, const struct plan *plan,
         return report_text(out, plan, problem, found ? &links : NULL,
                            about->top < 0 ? LINKS_SHOWN : about->top, err);
     if (!plan->placement)
-        return fail(
-            err, BAD_INPUT,
-            "%s: placement: expected a plan for a cluster with places, found one for groups",
+        return refuse(
+            err, "%s: placement: expected a plan for a cluster with places, found one for groups",
             plan->document.path);
     if (!found)
-        return fail(err, BAD_INPUT,
-                    "%s: its problem is missing or has changed since; expected --problem FILE",
-                    plan->document.path);
+        return refuse(err,
+                      "%s: its problem is missing or has changed since; expected --problem FILE",
+                      plan->document.path);
     if (about->format == FORMAT_LINKS) report_links_csv(out, &links);
     else report_heatmap(out, &links, about->node_order == 1);
     return OK;
@@ -188,8 +185,8 @@ static enum status find_layouts(struct report_page *page, const char *named, str
         const char *hash = source_hash(of, s->role);
         if (hash && !strcmp(hash, s->sha256)) continue;
         if (!named) return OK;
-        return fail(err, BAD_INPUT, "%s: made_from: its %s is not the one that %s was made from",
-                    path, s->role, of->path);
+        return refuse(err, "%s: made_from: its %s is not the one that %s was made from", path,
+                      s->role, of->path);
     }
     page->layouts = l;
     return OK;
@@ -211,9 +208,9 @@ enum status make_page(struct text *out, const struct plan *plan, const struct ab
     TRY(find_sensitivity(&page, out->arena, err));
     TRY(add_against(&page, about->against, out->arena, err));
     if (progress && plan->placement)
-        return fail(err, BAD_INPUT,
-                    "--progress: expected a plan without a placement: lines of its search are of "
-                    "relaxations");
+        return refuse(err,
+                      "--progress: expected a plan without a placement: lines of its search are of "
+                      "relaxations");
     if (progress) TRY(report_history_read(&page, progress, out->arena, err));
     return report_html(out, &page, err);
 }

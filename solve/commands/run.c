@@ -244,12 +244,12 @@ static enum status carry(const struct options *o, const struct carry_listener *t
     TRY(plan_load(&plan, o->plan, arena, err));
     TRY(report_expect_stages(&plan, err));
     if (plan.widths)
-        return fail(err, BAD_INPUT, "%s: runs have no stages with widths of their own", o->plan);
+        return refuse(err, "%s: runs have no stages with widths of their own", o->plan);
     if (plan_mixing_stages(&plan))
-        return fail(err, BAD_INPUT,
-                    "%s: runs neither shard some layers further than others nor split the "
-                    "vocabulary over other ranks",
-                    o->plan);
+        return refuse(err,
+                      "%s: runs neither shard some layers further than others nor split the "
+                      "vocabulary over other ranks",
+                      o->plan);
     TRY(file_check_place(o->output, err));
     if (o->with == RUNNER_OWN)
         add_own(&words, o, written,

@@ -7,12 +7,12 @@
 #include "data/results/origin.h"
 #include "solve/report/export/export.h"
 
-static enum status refuse(const struct plan *p, const char *what, struct error *err)
+static enum status refuse_plan(const struct plan *p, const char *what, struct error *err)
 {
-    return fail(err, BAD_INPUT,
-                "%s: %s: not carried out with torch, whose runner has plain blocks in fp32 on "
-                "pipeline and data ranks",
-                p->document.path, what);
+    return refuse(err,
+                  "%s: %s: not carried out with torch, whose runner has plain blocks in fp32 on "
+                  "pipeline and data ranks",
+                  p->document.path, what);
 }
 
 static enum status check(const struct plan *p, const struct problem *problem, struct arena *arena,
@@ -21,25 +21,25 @@ static enum status check(const struct plan *p, const struct problem *problem, st
     const struct layout *l = &p->layout;
     const struct model *m = &problem->model;
     if (l->tensor > 1 || l->context > 1 || l->expert > 1)
-        return refuse(p, "layout: tensor, context and expert degrees above 1", err);
+        return refuse_plan(p, "layout: tensor, context and expert degrees above 1", err);
     if (l->zero || l->offload_optimizer)
-        return refuse(p, "layout: sharded or offloaded state", err);
-    if (p->graph.embedding_sync) return refuse(p, "tied embeddings on two ranks", err);
-    if (problem->job.precision != FP32) return refuse(p, "precision other than fp32", err);
+        return refuse_plan(p, "layout: sharded or offloaded state", err);
+    if (p->graph.embedding_sync) return refuse_plan(p, "tied embeddings on two ranks", err);
+    if (problem->job.precision != FP32) return refuse_plan(p, "precision other than fp32", err);
     if (!m->has_shape || model_peculiarity(m, false))
-        return refuse(p, m->has_shape ? model_peculiarity(m, false) : "layers without a shape",
-                      err);
+        return refuse_plan(p, m->has_shape ? model_peculiarity(m, false) : "layers without a shape",
+                           err);
     for (int i = 0; i < m->run_count; i++)
         if (m->runs[i].kind > LAYER_HEAD || m->runs[i].frozen)
-            return refuse(p, arena_print(arena, "run %s", m->runs[i].name), err);
+            return refuse_plan(p, arena_print(arena, "run %s", m->runs[i].name), err);
     for (int s = 0; s < p->stage_count; s++) {
         const struct plan_stage *x = &p->stages[s];
         if (x->recompute > RECOMPUTE_FIRST_LAYERS)
-            return refuse(p, arena_print(arena, "stages[%d].recompute", s), err);
+            return refuse_plan(p, arena_print(arena, "stages[%d].recompute", s), err);
         if (p->gradient_options[x->gradient_option].form.amount ||
             p->gradient_options[x->gradient_option].tier_option ||
             p->boundary_options[x->boundary_option].form.amount)
-            return refuse(p, arena_print(arena, "stages[%d]: compression", s), err);
+            return refuse_plan(p, arena_print(arena, "stages[%d]: compression", s), err);
     }
     return OK;
 }
@@ -131,10 +131,11 @@ enum status torch_write_task(struct torch_files *files, const struct torch_task 
     size_t length;
     struct schedule_request request = plan_request(plan);
     if (!origin_problem(plan, &problem, arena))
-        return fail(err, BAD_INPUT,
-                    "%s: made_from: its problem is missing or has changed since: its model and job "
-                    "say what to run",
-                    plan->document.path);
+        return refuse(
+            err,
+            "%s: made_from: its problem is missing or has changed since: its model and job "
+            "say what to run",
+            plan->document.path);
     TRY(check(plan, &problem, arena, err));
     TRY(shipped_file(&files->program, "torch", "run.py", arena, err));
     files->task = arena_print(arena, "%s.task", t->output);

@@ -89,9 +89,9 @@ static enum status refuse_name(const struct reading *r, const struct solution_va
     const char **names = TAKE(r->arena, m->count, const char *);
     for (int i = 0; i < m->count; i++) names[i] = m->columns[i].name;
     int nearest = name_nearest(v->name, names, m->count);
-    return fail(
-        r->err, BAD_INPUT, "%s:%d: expected a column of %s, found '%s'; the nearest is '%s'",
-        r->solution->path, v->line, m->document.path, v->name, nearest < 0 ? "" : names[nearest]);
+    return refuse(r->err, "%s:%d: expected a column of %s, found '%s'; the nearest is '%s'",
+                  r->solution->path, v->line, m->document.path, v->name,
+                  nearest < 0 ? "" : names[nearest]);
 }
 
 static enum status take_values(struct reading *r)
@@ -103,18 +103,18 @@ static enum status take_values(struct reading *r)
         if (!v->name && v->number <= r->map.count) c = &r->map.columns[v->number - 1];
         if (!c && v->name) return refuse_name(r, v);
         if (!c)
-            return fail(r->err, BAD_INPUT, "%s:%d: expected at most %d columns, as in %s, found %d",
-                        s->path, v->line, r->map.count, r->map.document.path, v->number);
+            return refuse(r->err, "%s:%d: expected at most %d columns, as in %s, found %d", s->path,
+                          v->line, r->map.count, r->map.document.path, v->number);
         if (c->line)
-            return fail(r->err, BAD_INPUT, "%s:%d: column %s is already in line %d", s->path,
-                        v->line, c->name, c->line);
+            return refuse(r->err, "%s:%d: column %s is already in line %d", s->path, v->line,
+                          c->name, c->line);
         c->line = v->line;
         c->value = v->value;
     }
     for (int i = 0; s->complete && i < r->map.count; i++)
         if (!r->map.columns[i].line)
-            return fail(r->err, BAD_INPUT, "%s: column %s of %s is missing", s->path,
-                        r->map.columns[i].name, r->map.document.path);
+            return refuse(r->err, "%s: column %s of %s is missing", s->path, r->map.columns[i].name,
+                          r->map.document.path);
     return OK;
 }
 
@@ -123,8 +123,8 @@ static enum status is_one(const struct reading *r, const struct column *c, bool 
 {
     *one = c->value > 0.5;
     if (fabs(c->value - (*one ? 1 : 0)) <= whole) return OK;
-    return fail(r->err, BAD_INPUT, "%s:%d: %s: expected 0 or 1, found %g", r->solution->path,
-                c->line, c->name, c->value);
+    return refuse(r->err, "%s:%d: %s: expected 0 or 1, found %g", r->solution->path, c->line,
+                  c->name, c->value);
 }
 
 // ---- decisions
@@ -164,10 +164,10 @@ static enum status find_stage(const struct reading *r, const struct column *c, i
 
 static enum status refuse_decision(const struct reading *r, int stage)
 {
-    return fail(r->err, BAD_INPUT,
-                "%s: stage %d: the problem does not allow this decision: it does not fit into "
-                "memory, breaks a rule, or the program is another problem's",
-                r->solution->path, stage);
+    return refuse(r->err,
+                  "%s: stage %d: the problem does not allow this decision: it does not fit into "
+                  "memory, breaks a rule, or the program is another problem's",
+                  r->solution->path, stage);
 }
 
 // One binary per choice: exactly one of them is 1 for each stage.
@@ -184,8 +184,8 @@ static enum status read_choices(const struct reading *r, struct choice *stages, 
         if (!one) continue;
         TRY(find_stage(r, c, &stage));
         if (by[stage])
-            return fail(r->err, BAD_INPUT, "%s:%d: stage %d has %s already, and now %s",
-                        r->solution->path, c->line, stage, by[stage]->name, c->name);
+            return refuse(r->err, "%s:%d: stage %d has %s already, and now %s", r->solution->path,
+                          c->line, stage, by[stage]->name, c->name);
         by[stage] = c;
         found[stage] = 1;
         TRY(read_choice(r, c, &stages[stage]));
@@ -203,8 +203,8 @@ static enum status decide(const struct reading *r, int *chosen)
     TRY(read_choices(r, decided, found));
     for (int s = 0; s < stages; s++) {
         if (!found[s])
-            return fail(r->err, BAD_INPUT, "%s: decides nothing for stage %d: no column of it is 1",
-                        r->solution->path, s);
+            return refuse(r->err, "%s: decides nothing for stage %d: no column of it is 1",
+                          r->solution->path, s);
         choice_evaluate(c, s, &decided[s]);
         chosen[s] = choice_find(c, s, &decided[s]);
         if (chosen[s] < 0) return refuse_decision(r, s);
@@ -225,8 +225,8 @@ static enum status make_placed(struct solution_plan *p, struct reading *r, struc
     int *chosen = TAKE(arena, priced->stage_count, int);
     TRY(decide(r, chosen));
     if (!placed_search(placed, &best, chosen, &search, arena))
-        return fail(err, BAD_INPUT, "%s: no placement on the nodes was found for its stages",
-                    r->solution->path);
+        return refuse(err, "%s: no placement on the nodes was found for its stages",
+                      r->solution->path);
     placed_put_plan(&p->plan, placed, &best, arena);
     p->plan.iteration_ns = best.time_ns;
     return OK;
@@ -244,8 +244,8 @@ static enum status make_single(struct solution_plan *p, const struct reading *r,
     int64_t *durations = TAKE(arena, graph_symbol_count(graph), int64_t);
     TRY(decide(r, chosen));
     if (!choices_durations(choices, chosen, durations))
-        return fail(err, BAD_INPUT, "%s: no link connects two of the stages' node groups",
-                    r->solution->path);
+        return refuse(err, "%s: no link connects two of the stages' node groups",
+                      r->solution->path);
     choices_to_plan(&p->plan, choices, chosen, graph_longest(graph, durations, NULL), arena);
     return objective_state(&p->plan, priced, schedule, arena, err);
 }
@@ -258,7 +258,7 @@ static enum status load_problem(struct problem *problem, const struct solution_r
         if (!strcmp(map->sources[i].role, "problem"))
             return problem_load(problem, path_beside(map->path, map->sources[i].path, arena), arena,
                                 err);
-    return fail(err, BAD_INPUT, "%s: made_from names no problem; --problem FILE does", map->path);
+    return refuse(err, "%s: made_from names no problem; --problem FILE does", map->path);
 }
 
 enum status solution_plan_make(struct solution_plan *p, const struct solution_request *r,

@@ -327,9 +327,9 @@ static enum status take_bound(struct solved *s, const struct resume *resume,
     int64_t again_ns = 0, found_ns;
     bool placed = s->priced->places, rests = plan->bound_ns <= before->bound_ns;
     if (plan->bound_ns < before->bound_ns && plan_value_ns(plan) < before->bound_ns)
-        return fail(err, BAD_INPUT,
-                    "--resume: %s: its bound is wrong: a plan takes %.9f s; solve again without it",
-                    before->document.path, (double)plan_value_ns(plan) / 1e9);
+        return refuse(
+            err, "--resume: %s: its bound is wrong: a plan takes %.9f s; solve again without it",
+            before->document.path, (double)plan_value_ns(plan) / 1e9);
     if (plan->bound_ns < before->bound_ns) {
         plan->bound_ns = before->bound_ns;
         plan->outcome = plan_outcome(plan);
@@ -372,8 +372,7 @@ static enum status solve_layout(const struct solve_request *r, struct solved *s,
     if (*exit_code == 0 && !all) *exit_code = EXIT_OPEN;
     TRY(write_plans(&rest, s, *exit_code, true, arena, err));
     say_outcome(result, arena);
-    if (result->unwritten)
-        TRY(keep_going(fail(err, BAD_INPUT, "%s", result->unwritten), r->unwritten, err));
+    if (result->unwritten) TRY(keep_going(refuse(err, "%s", result->unwritten), r->unwritten, err));
     if (!all && result->plan.outcome == OUTCOME_OPTIMAL)
         fprintf(stderr, "stopped before all alternatives were known\n");
     say_idle(&result->plan, problem);
@@ -391,12 +390,11 @@ static enum status check_layout(const struct solve_request *r, const struct plan
                                 struct error *err)
 {
     if (!start->stage_count)
-        return fail(err, BAD_INPUT,
-                    "--start: %s: expected a plan with stages, for its layout, found none",
-                    r->start_path);
+        return refuse(err, "--start: %s: expected a plan with stages, for its layout, found none",
+                      r->start_path);
     if (!r->answer_only && !strcmp(r->plan_path, "-"))
-        return fail(
-            err, BAD_INPUT,
+        return refuse(
+            err,
             "--start: requires -o PLAN.json: the job with the layout of %s is written next to it",
             r->start_path);
     return OK;

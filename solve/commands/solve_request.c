@@ -20,14 +20,14 @@ static enum status read_change(struct solve_request *r, struct error *err)
     };
     if (!cluster_change_any(&r->change)) return OK;
     if (r->plan_path && !strcmp(r->plan_path, "-"))
-        return fail(err, BAD_INPUT,
-                    "-o: expected a file with --without and --degrade, whose changed cluster is "
-                    "written next to it");
+        return refuse(err,
+                      "-o: expected a file with --without and --degrade, whose changed cluster is "
+                      "written next to it");
     r->answer_only = !r->plan_path;
     for (size_t i = 0; i < ARRAY_LENGTH(written); i++)
         if (written[i].given && r->answer_only)
-            return fail(err, BAD_INPUT, "%s: requires -o PLAN.json with --without and --degrade",
-                        written[i].option);
+            return refuse(err, "%s: requires -o PLAN.json with --without and --degrade",
+                          written[i].option);
     return OK;
 }
 
@@ -39,9 +39,8 @@ static enum status read_part(struct solve_request *r, struct error *err)
     if (!r->part_text) return OK;
     if (sscanf(r->part_text, "%d/%d%n", &p->index, &p->count, &end) != 2 || r->part_text[end] ||
         p->count < 1 || p->count > SPACE_PARTS_MAX || p->index < 1 || p->index > p->count)
-        return fail(err, BAD_INPUT,
-                    "--part: expected I/N, such as 3/8, with N at most %d, found %s",
-                    SPACE_PARTS_MAX, r->part_text);
+        return refuse(err, "--part: expected I/N, such as 3/8, with N at most %d, found %s",
+                      SPACE_PARTS_MAX, r->part_text);
     p->index--;
     return OK;
 }
@@ -161,8 +160,7 @@ static enum status refuse_given(const struct given *options, size_t count, const
                                 struct error *err)
 {
     for (size_t i = 0; i < count; i++)
-        if (options[i].given)
-            return fail(err, BAD_INPUT, "%s: expected %s", options[i].option, expected);
+        if (options[i].given) return refuse(err, "%s: expected %s", options[i].option, expected);
     return OK;
 }
 
@@ -214,16 +212,15 @@ static enum status part_suits(const struct solve_request *r, const struct proble
 {
     enum objective objective = problem->job.objective;
     if (r->join.count && !problem->job.space.given)
-        return fail(err, BAD_INPUT, "--join: expected a job with a space of layouts");
+        return refuse(err, "--join: expected a job with a space of layouts");
     if (!r->part.count) return OK;
     if (!problem->job.space.given)
-        return fail(err, BAD_INPUT, "--part: expected a job with a space of layouts");
+        return refuse(err, "--part: expected a job with a space of layouts");
     if (problem->cluster.places.node_count)
-        return fail(err, BAD_INPUT, "--part: expected a cluster without places");
+        return refuse(err, "--part: expected a cluster without places");
     if (objective != OBJECTIVE_ITERATION_TIME && objective != OBJECTIVE_COST)
-        return fail(err, BAD_INPUT,
-                    "--part: expected the objective iteration_time or cost, found %s",
-                    objective_names[objective]);
+        return refuse(err, "--part: expected the objective iteration_time or cost, found %s",
+                      objective_names[objective]);
     return OK;
 }
 
@@ -234,13 +231,11 @@ enum status solve_request_suits(const struct solve_request *r, const struct prob
     const char *none = claim_has_no_certificate(problem);
     TRY(part_suits(r, problem, err));
     if (r->certificate_path && none)
-        return fail(err, BAD_INPUT, "--certificate: expected another kind of job: %s", none);
+        return refuse(err, "--certificate: expected another kind of job: %s", none);
     if (problem->job.space.given)
         return refuse_single(r, "a job with one layout, found a space of them", err);
-    if (r->known.count)
-        return fail(err, BAD_INPUT, "--known: expected a job with a space of layouts");
-    if (r->layouts_path)
-        return fail(err, BAD_INPUT, "--layouts: expected a job with a space of layouts");
+    if (r->known.count) return refuse(err, "--known: expected a job with a space of layouts");
+    if (r->layouts_path) return refuse(err, "--layouts: expected a job with a space of layouts");
     if (problem->job.stage_degrees == DEGREES_PER_GROUP)
         TRY(refuse_single(r, "stage_degrees uniform or per_stage, found per_group", err));
     if (places) TRY(refuse_single(r, "a cluster without places", err));

@@ -16,8 +16,8 @@ static enum status check_sources(struct verdict *v, const struct plan *plan, str
                                  struct error *err)
 {
     if (plan->document.source_count > SOURCES_MOST)
-        return fail(err, BAD_INPUT, "%s: made_from: expected at most %d documents, found %d",
-                    plan->document.path, SOURCES_MOST, plan->document.source_count);
+        return refuse(err, "%s: made_from: expected at most %d documents, found %d",
+                      plan->document.path, SOURCES_MOST, plan->document.source_count);
     for (int i = 0; i < plan->document.source_count; i++) {
         const struct source *s = &plan->document.sources[i];
         const char *path = path_beside(plan->document.path, s->path, arena), *text;
@@ -25,8 +25,7 @@ static enum status check_sources(struct verdict *v, const struct plan *plan, str
         size_t size;
         struct error unread = {OK, ""};
         if (file_read(path, &text, &size, arena, &unread) != OK)
-            return fail(err, BAD_INPUT, "%s: made_from[%d].path: %s", plan->document.path, i,
-                        unread.text);
+            return refuse(err, "%s: made_from[%d].path: %s", plan->document.path, i, unread.text);
         sha256_text(text, size, found);
         if (strcmp(found, s->sha256))
             verdict_add(v, arena, "hash", -1,
@@ -138,7 +137,7 @@ static enum status check_same_files(const struct check_claim *claim, const struc
         const struct check_audited *audited = &claim->sources[i];
         const struct document *read = problem_document(p, audited->role);
         if (read && strcmp(read->sha256, audited->sha256))
-            return fail(err, BAD_INPUT, "%s: changed while it was read", audited->path);
+            return refuse(err, "%s: changed while it was read", audited->path);
     }
     return OK;
 }

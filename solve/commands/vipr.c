@@ -132,13 +132,13 @@ COMMAND_RUN(run)
         return fail(err, SOLVER, "%s: not certified: %.300s", r->certificate, checked.reason);
     TRY(priced_load(priced, path, arena, err));
     if (priced->objective != OBJECTIVE_ITERATION_TIME)
-        return fail(err, BAD_INPUT, "%s: is about the objective %s: expected iteration_time",
-                    r->certificate, objective_names[priced->objective]);
+        return refuse(err, "%s: is about the objective %s: expected iteration_time", r->certificate,
+                      objective_names[priced->objective]);
     if (priced->width_per_group)
-        return fail(err, BAD_INPUT,
-                    "%s: has one width for each node group: expected each stage its own, as rows "
-                    "have it",
-                    r->certificate);
+        return refuse(err,
+                      "%s: has one width for each node group: expected each stage its own, as rows "
+                      "have it",
+                      r->certificate);
     bool has_plan = checked.iteration_ns >= 0;
     if (has_plan) TRY(read_incumbent(&plan, &certificate, priced, arena, err));
     struct vipr_request request = {priced,           has_plan ? &plan : NULL,   checked.infeasible,

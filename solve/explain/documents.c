@@ -26,9 +26,9 @@ enum status explained_save(struct explained *x, const char *folder, struct error
     struct arena *a = x->arena;
     struct problem *p = &x->problem;
     if (*x->own.reason)
-        return fail(err, BAD_INPUT, "%s: cannot be predicted: %s", x->log.path, x->own.reason);
+        return refuse(err, "%s: cannot be predicted: %s", x->log.path, x->own.reason);
     if (!x->plan.stage_count)
-        return fail(err, BAD_INPUT, "%s: has no plan: %s", x->log.path, x->plan_missing);
+        return refuse(err, "%s: has no plan: %s", x->log.path, x->plan_missing);
     TRY(file_make_folder(folder, err));
     for (int i = 0; i < PIECE_COUNT; i++)
         if (written[i])

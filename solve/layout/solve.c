@@ -68,8 +68,8 @@ static enum status take_start(struct solving *s, const struct plan *start, struc
     if (!start || !start->stage_count) return OK;
     if (start->stage_count != stages || !choices_from_plan(chosen, &s->choices, start) ||
         !choices_fit_together(&s->choices, chosen))
-        return fail(err, BAD_INPUT, "%s: the plan to start from does not fit this problem",
-                    document_name(&start->document, "start"));
+        return refuse(err, "%s: the plan to start from does not fit this problem",
+                      document_name(&start->document, "start"));
     int64_t *durations = TAKE(s->arena, graph_symbol_count(s->graph), int64_t);
     if (!choices_durations(&s->choices, chosen, durations)) return OK;
     s->incumbent = (struct incumbent){true, chosen, graph_longest(s->graph, durations, NULL)};
@@ -253,9 +253,9 @@ static enum status refuse_known(const struct solving *s, struct error *err)
 {
     int64_t known = s->settings->known_bound_ns;
     if (!s->plan_count || s->plans[0].iteration_ns >= known) return OK;
-    return fail(err, BAD_INPUT,
-                "the known bound of %lld ns is wrong: a plan takes %lld ns; solve again without it",
-                (long long)known, (long long)s->plans[0].iteration_ns);
+    return refuse(
+        err, "the known bound of %lld ns is wrong: a plan takes %lld ns; solve again without it",
+        (long long)known, (long long)s->plans[0].iteration_ns);
 }
 
 static enum status solve(struct solving *s, const struct plan *start, const char **why,

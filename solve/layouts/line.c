@@ -30,8 +30,8 @@ enum status layouts_prepare_scan(struct search *s, struct error *err)
     l->count = space_each(&s->problem->job.space, &s->limits, count_visit, s);
     assert(l->count >= 0);
     if (l->count > SPACE_COUNT_MAX)
-        return fail(err, BAD_INPUT, "%s: space: more than %d layouts; fix some of its keys",
-                    document_name(&s->problem->job.document, "job"), SPACE_COUNT_MAX);
+        return refuse(err, "%s: space: more than %d layouts; fix some of its keys",
+                      document_name(&s->problem->job.document, "job"), SPACE_COUNT_MAX);
     l->reason = TAKE(s->arena, l->count, uint16_t);
     l->value = TAKE(s->arena, l->count, int64_t);
     s->scanned = TAKE(s->arena, l->count, unsigned char);

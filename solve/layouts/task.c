@@ -68,15 +68,15 @@ enum status layouts_refuse_false(const struct search *s, struct error *err)
 
 enum status layouts_refuse_known(const struct layouts *known, int64_t number, struct error *err)
 {
-    return fail(err, BAD_INPUT,
-                "%s: its bound of layout %lld is wrong: a plan takes less; solve again without it",
-                document_name(&known->document, "layouts"), (long long)number);
+    return refuse(
+        err, "%s: its bound of layout %lld is wrong: a plan takes less; solve again without it",
+        document_name(&known->document, "layouts"), (long long)number);
 }
 
 enum status layouts_check_known(const struct layouts *known, int64_t count, struct error *err)
 {
     if (!known || known->count == count) return OK;
-    return fail(err, BAD_INPUT, "%s: count: expected this space's %lld layouts, found %lld",
-                document_name(&known->document, "layouts"), (long long)count,
-                (long long)known->count);
+    return refuse(err, "%s: count: expected this space's %lld layouts, found %lld",
+                  document_name(&known->document, "layouts"), (long long)count,
+                  (long long)known->count);
 }

@@ -134,7 +134,7 @@ static bool refused_alike(const struct problem *p, const struct layout *a, const
     return layout_equal(&x, b);
 }
 
-static int refuse(struct scan *s, const struct layout *layout, const char *text)
+static int refuse_layout(struct scan *s, const struct layout *layout, const char *text)
 {
     struct arena_mark mark = arena_set_mark(s->arena);
     const char *plain = layouts_plain_reason(text, s->problem, s->arena);
@@ -153,11 +153,11 @@ static int scan_layout(struct scan *s, const struct layout *layout, int64_t *val
     *value = 0;
     if (s->refusal >= 0 && refused_alike(s->problem, &s->refused, layout)) return s->refusal;
     one = problem_with_layout(s->problem, layout);
-    if (problem_check_layout(&one, &err) != OK) return refuse(s, layout, err.text);
+    if (problem_check_layout(&one, &err) != OK) return refuse_layout(s, layout, err.text);
     if (job_mixes_layouts(&one.job))
         return layouts_reason(&s->found, FATE_OPEN, "not looked at", s->arena);
     const struct layout_sketch *sketch = sketch_cached(&s->cache, layout, &s->kept, &why);
-    if (!sketch) return refuse(s, NULL, why);
+    if (!sketch) return refuse_layout(s, NULL, why);
     *value = layout_missing_bytes(sketch);
     if (*value > 0)
         return layouts_reason(&s->found, FATE_MEMORY,

@@ -117,8 +117,8 @@ static enum status search_from_start(struct proving *x)
     x->retained = TAKE(arena, p->replicas * p->ranks, int);
     x->repaired = placed_plan_empty(p, arena);
     if (!placed_take_start(p, x->start, x->like, x->retained, &x->repaired, arena))
-        return fail(x->err, BAD_INPUT, "%s: the plan to start from does not fit this problem",
-                    document_name(&x->start->plan->document, "start"));
+        return refuse(x->err, "%s: the plan to start from does not fit this problem",
+                      document_name(&x->start->plan->document, "start"));
     if (x->repaired.time_ns < INT64_MAX) from.start = &x->repaired;
     if (is_enough(x, x->repaired.time_ns)) placed_plan_copy(p, &x->best, &x->repaired);
     else placed_search(p, &x->best, x->like, &from, arena);

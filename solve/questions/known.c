@@ -18,11 +18,10 @@ static enum status read_layout(struct plan *plan, const char *path, struct arena
         return plan_load(plan, path, arena, err);
     TRY(problem_load(own, path, arena, err));
     if (own->job.space.given && !space_is_of_settings(&own->job.space))
-        return fail(err, BAD_INPUT, "--known: %s: expected a job with one layout, found a space",
-                    path);
+        return refuse(err, "--known: %s: expected a job with one layout, found a space", path);
     if (job_mixes_layouts(&own->job))
-        return fail(err, BAD_INPUT, "--known: %s: expected stage_degrees uniform, no %s", path,
-                    job_mixing_key(&own->job) ? job_mixing_key(&own->job) : "widths");
+        return refuse(err, "--known: %s: expected stage_degrees uniform, no %s", path,
+                      job_mixing_key(&own->job) ? job_mixing_key(&own->job) : "widths");
     plan->layout = own->job.layout;
     plan->layout.context_kind = 1 + (int)own->job.context_kind;
     plan->layout.overlapped_dispatch = own->job.overlapped_dispatch && plan->layout.expert > 1;
@@ -50,10 +49,10 @@ static enum status check_member(const struct problem *problem, const struct prob
 {
     struct space_limits limits = problem_space_limits(problem);
     if (problem->cluster.places.node_count)
-        return fail(err, BAD_INPUT, "--known: expected a cluster without places");
+        return refuse(err, "--known: expected a cluster without places");
     if (!space_contains(&problem->job.space, &limits, &one->job.layout, NULL))
-        return fail(err, BAD_INPUT, "--known: %s: its layout is not in the job's space%s", path,
-                    missing_stages(problem, &one->job.layout, arena));
+        return refuse(err, "--known: %s: its layout is not in the job's space%s", path,
+                      missing_stages(problem, &one->job.layout, arena));
     return problem_check_layout(one, err);
 }
 

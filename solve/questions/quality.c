@@ -191,8 +191,8 @@ enum status solve_front(struct front_point *points, int *count, const struct sol
     *count = found;
     if (!found) return OK;
     if (!is_weighable(&first->problem->job))
-        return fail(err, BAD_INPUT, "%s: quality_cost: expected at most %" PRId64 " with --front",
-                    first->problem->job.document.path, cost_most);
+        return refuse(err, "%s: quality_cost: expected at most %" PRId64 " with --front",
+                      first->problem->job.document.path, cost_most);
     points[0] = (struct front_point){*plan, *first->one, plan->bound_ns, quality_of(plan)};
     while (*count < most && worth_of(points[*count - 1].quality)) {
         TRY(next_point(&points[*count], &found, &points[*count - 1], first->problem, &like, arena,

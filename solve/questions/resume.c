@@ -21,12 +21,12 @@ static enum status check_origin(const struct document *d, const struct problem *
         const struct document *now = problem_document(p, *role);
         const char *hash = source_hash(d, *role);
         if (!hash || strcmp(hash, now->sha256))
-            return fail(err, BAD_INPUT, "%s: %s: was not made from %s as it is now", what, d->path,
-                        now->path ? now->path : *role);
+            return refuse(err, "%s: %s: was not made from %s as it is now", what, d->path,
+                          now->path ? now->path : *role);
     }
     if (d->made_by && !strcmp(d->made_by, "plumbline " PLUMBLINE_VERSION)) return OK;
-    return fail(err, BAD_INPUT, "%s: %s: expected it made by plumbline %s, found %s", what, d->path,
-                PLUMBLINE_VERSION, d->made_by ? d->made_by : "nobody named");
+    return refuse(err, "%s: %s: expected it made by plumbline %s, found %s", what, d->path,
+                  PLUMBLINE_VERSION, d->made_by ? d->made_by : "nobody named");
 }
 
 static enum status judge(const struct plan *plan, const struct problem *problem, const char *what,
@@ -35,8 +35,8 @@ static enum status judge(const struct plan *plan, const struct problem *problem,
     struct verdict verdict = {.closed_form_ns = -1};
     TRY(verify_plan(&verdict, plan, problem, arena, err));
     if (verdict.accepted) return OK;
-    return fail(err, BAD_INPUT, "%s: %s: the judge does not accept it: %s: %s", what,
-                plan->document.path, verdict.violations[0].rule, verdict.violations[0].text);
+    return refuse(err, "%s: %s: the judge does not accept it: %s: %s", what, plan->document.path,
+                  verdict.violations[0].rule, verdict.violations[0].text);
 }
 
 static enum status read_plan(struct plan *plan, const char *path, const struct problem *problem,
@@ -86,7 +86,7 @@ enum status resume_read(struct resume *resume, const struct option_texts *plans,
     *resume = (struct resume){.rests_on_count = 0};
     resume->rests_on = TAKE(arena, plans->count, const struct document *);
     if (plans->count > 1 && !problem->job.space.given)
-        return fail(err, BAD_INPUT, "--resume: expected one plan for a job with one layout");
+        return refuse(err, "--resume: expected one plan for a job with one layout");
     for (int i = 0; i < plans->count; i++)
         TRY(take_plan(resume, plans->items[i], problem, arena, err));
     return OK;
@@ -119,7 +119,7 @@ enum status share_open(struct share *s, const char *folder, const struct problem
     struct stat is;
     *s = (struct share){.folder = folder, .problem = problem, .arena = arena};
     if (stat(folder, &is) || !S_ISDIR(is.st_mode))
-        return fail(err, BAD_INPUT, "--share: %s: expected an existing folder", folder);
+        return refuse(err, "--share: %s: expected an existing folder", folder);
     char host[64] = "";
     gethostname(host, sizeof host - 1);
     s->own = arena_print(arena, "%s/best-%s-%ld.json", folder, host, (long)getpid());

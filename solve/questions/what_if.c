@@ -13,11 +13,11 @@ static enum status take_layout(struct problem *to, const struct layout *layout, 
 {
     struct space_limits limits = problem_space_limits(to);
     if (!space_contains(&to->job.space, &limits, layout, NULL))
-        return fail(err, BAD_INPUT,
-                    "--start: expected a layout of the space of %s; found is "
-                    "tensor %d, context %d, pipeline %d, data %d, micro-batch %d, %s",
-                    to->job.document.path, layout->tensor, layout->context, layout->pipeline,
-                    layout->data, layout->micro_batch, schedule_names[layout->schedule]);
+        return refuse(err,
+                      "--start: expected a layout of the space of %s; found is "
+                      "tensor %d, context %d, pipeline %d, data %d, micro-batch %d, %s",
+                      to->job.document.path, layout->tensor, layout->context, layout->pipeline,
+                      layout->data, layout->micro_batch, schedule_names[layout->schedule]);
     *to = problem_with_layout(to, layout);
     return OK;
 }
@@ -76,9 +76,8 @@ enum status what_if_check_earlier(const struct plan *earlier, const struct probl
     struct verdict verdict = {.closed_form_ns = -1};
     TRY(verify_plan(&verdict, earlier, problem, arena, err));
     if (verdict.accepted) return OK;
-    return fail(err, BAD_INPUT, "--start: %s: expected a plan of %s, found: %s: %s",
-                earlier->document.path, problem->document.path, verdict.violations[0].rule,
-                verdict.violations[0].text);
+    return refuse(err, "--start: %s: expected a plan of %s, found: %s: %s", earlier->document.path,
+                  problem->document.path, verdict.violations[0].rule, verdict.violations[0].text);
 }
 
 enum status what_if_standing(int64_t *standing_ns, const struct plan *earlier,

@@ -96,8 +96,8 @@ static enum status name_nodes(struct launch *l, const struct launch_request *r, 
         l->names[i] = last[g];
     }
     if (r->hosts && nodes != r->host_count)
-        return fail(err, BAD_INPUT, "--hosts: expected the names of the plan's %d nodes, found %d",
-                    nodes, r->host_count);
+        return refuse(err, "--hosts: expected the names of the plan's %d nodes, found %d", nodes,
+                      r->host_count);
     return OK;
 }
 
@@ -110,11 +110,12 @@ static enum status print_hosts(struct text *out, const struct launch *l, struct 
         for (next = global + 1; next < l->ranks && !strcmp(host, host_of(l, next));) next++;
         for (int64_t before = 0; before < global; before++)
             if (!strcmp(host, host_of(l, before)))
-                return fail(err, BAD_INPUT,
-                            "%s: ranks are numbered host by host, and those of '%s' do not stand "
-                            "together in the order %s; expected another --rank-order, or --format "
-                            "hostfile or rankfile, which give each rank its host",
-                            l->plan->document.path, host, rank_order_names[l->order]);
+                return refuse(
+                    err,
+                    "%s: ranks are numbered host by host, and those of '%s' do not stand "
+                    "together in the order %s; expected another --rank-order, or --format "
+                    "hostfile or rankfile, which give each rank its host",
+                    l->plan->document.path, host, rank_order_names[l->order]);
         text_put(out, "%s slots=%lld\n", host, (long long)(next - global));
     }
     return OK;
@@ -139,10 +140,10 @@ static enum status check_host(const char *host, struct error *err)
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
                                   "._:-";
     if (*host && *host != '-' && strspn(host, letters) == strlen(host)) return OK;
-    return fail(err, BAD_INPUT,
-                "expected names of hosts (letters, digits, '.', '_', ':', '-'), found '%s'; "
-                "without places, --hosts FILE names the plan's nodes",
-                host);
+    return refuse(err,
+                  "expected names of hosts (letters, digits, '.', '_', ':', '-'), found '%s'; "
+                  "without places, --hosts FILE names the plan's nodes",
+                  host);
 }
 
 static enum status begin(struct launch *l, const struct plan *plan,
@@ -155,12 +156,11 @@ static enum status begin(struct launch *l, const struct plan *plan,
                                   plan->layout.data * plan->layout.pipeline};
     if (!plan->placement) TRY(report_expect_stages(plan, err));
     if (plan->placement && request->hosts)
-        return fail(err, BAD_INPUT,
-                    "--hosts: expected a cluster without node names, but %s names its nodes",
-                    plan->document.path);
+        return refuse(err, "--hosts: expected a cluster without node names, but %s names its nodes",
+                      plan->document.path);
     if (!plan->placement && !request->problem)
-        return fail(
-            err, BAD_INPUT,
+        return refuse(
+            err,
             "%s: its problem is missing or has changed since: it gives the number of GPUs per node",
             plan->document.path);
     if (plan->placement) l->replica = report_data_ranks(plan, arena);

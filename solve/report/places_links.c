@@ -210,9 +210,9 @@ static enum status add_link(struct finding *f, enum link_use use, int stage, int
     bool joined = ring ? ring_link(l, link, f->transport)
                        : places_used_link(&link->link, &l->problem, link->from, link->to, false);
     if (!joined)
-        return fail(f->err, BAD_INPUT, "%s: placement: no link connects node '%s' to node '%s'",
-                    l->plan->document.path, l->problem.cluster.places.nodes[link->from].name,
-                    l->problem.cluster.places.nodes[link->to].name);
+        return refuse(f->err, "%s: placement: no link connects node '%s' to node '%s'",
+                      l->plan->document.path, l->problem.cluster.places.nodes[link->from].name,
+                      l->problem.cluster.places.nodes[link->to].name);
     l->count++;
     return OK;
 }
@@ -347,8 +347,8 @@ enum status report_links_find(struct report_links *l, const struct plan *plan,
     for (int i = 0; i < ranks; i++) {
         l->node[i] = places_find(&problem->cluster.places, x->nodes[i]);
         if (l->node[i] < 0)
-            return fail(err, BAD_INPUT, "%s: placement: node '%s' is not in the cluster %s",
-                        plan->document.path, x->nodes[i], problem->cluster.document.path);
+            return refuse(err, "%s: placement: node '%s' is not in the cluster %s",
+                          plan->document.path, x->nodes[i], problem->cluster.document.path);
     }
     places_leaving_rings(l->leaving, problem->cluster.places.node_count, l->node, x->replica_count,
                          x->rank_count);

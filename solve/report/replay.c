@@ -164,8 +164,7 @@ enum status report_replay_again(struct report_replay *r, const struct plan *plan
         *waited_for = TAKE(arena, n, int);
     bool barrier = r->schedule.request.barrier;
     r->each_ns = each_ns;
-    if (!times_add_up(r))
-        return fail(err, BAD_INPUT, "the plan's times add up to more than 2^63 ns");
+    if (!times_add_up(r)) return refuse(err, "the plan's times add up to more than 2^63 ns");
     r->start_ns = TAKE(arena, n, int64_t);
     r->end_ns = TAKE(arena, n, int64_t);
     r->path = TAKE(arena, n, int);

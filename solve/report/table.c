@@ -23,21 +23,21 @@ static enum status join(struct report_row *row, const struct checked *c, struct 
     const struct plan *p = row->plan;
     const char *file = c->document.path;
     if (row->checked)
-        return fail(err, BAD_INPUT, "%s: the second verdict on %s, after %s", file,
-                    p->document.path, row->checked->document.path);
+        return refuse(err, "%s: the second verdict on %s, after %s", file, p->document.path,
+                      row->checked->document.path);
     if (c->infeasible && p->stage_count)
-        return fail(err, BAD_INPUT, "%s: proves that there is no plan, but %s is one", file,
-                    p->document.path);
+        return refuse(err, "%s: proves that there is no plan, but %s is one", file,
+                      p->document.path);
     int64_t proven_ns = checked_value_ns(c), value_ns = p->stage_count ? plan_value_ns(p) : -1;
     if (p->stage_count && c->objective != (int)p->objective)
-        return fail(err, BAD_INPUT, "%s: is about %s, but %s is for %s", file,
-                    objective_names[c->objective], p->document.path, objective_names[p->objective]);
+        return refuse(err, "%s: is about %s, but %s is for %s", file, objective_names[c->objective],
+                      p->document.path, objective_names[p->objective]);
     if (proven_ns >= 0 && proven_ns != value_ns)
-        return fail(err, BAD_INPUT, "%s: is about a plan of %lld ns, but %s takes %lld ns", file,
-                    (long long)proven_ns, p->document.path, (long long)value_ns);
+        return refuse(err, "%s: is about a plan of %lld ns, but %s takes %lld ns", file,
+                      (long long)proven_ns, p->document.path, (long long)value_ns);
     if (p->stage_count && c->bound_ns > value_ns)
-        return fail(err, BAD_INPUT, "%s: proves that %s takes longer than it states", file,
-                    p->document.path);
+        return refuse(err, "%s: proves that %s takes longer than it states", file,
+                      p->document.path);
     row->checked = c;
     return OK;
 }
@@ -46,8 +46,8 @@ enum status report_join(struct report_row *rows, int *count, const struct checke
                         struct error *err)
 {
     if (!c->accepted)
-        return fail(err, BAD_INPUT, "%s: the certificate was not accepted: %.200s",
-                    c->document.path, c->reason);
+        return refuse(err, "%s: the certificate was not accepted: %.200s", c->document.path,
+                      c->reason);
     bool found = false;
     for (int i = 0; i < *count; i++) {
         if (!rows[i].plan || !proves_plan(c, rows[i].plan)) continue;

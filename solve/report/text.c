@@ -362,6 +362,6 @@ enum status report_text(struct text *out, const struct plan *plan, const struct 
 enum status report_expect_stages(const struct plan *plan, struct error *err)
 {
     if (plan->stage_count) return OK;
-    return fail(err, BAD_INPUT, "the plan has no stages (%s): there is nothing to export",
-                outcome_names[plan->outcome]);
+    return refuse(err, "the plan has no stages (%s): there is nothing to export",
+                  outcome_names[plan->outcome]);
 }

@@ -269,8 +269,8 @@ enum status report_trace(struct text *out, const struct plan *plan,
     TRY(report_expect_stages(plan, err));
     TRY(report_replay(&replay, plan, out->arena, err));
     if (replay.schedule.operation_count > TRACE_OPERATIONS_MAX)
-        return fail(err, BAD_INPUT, "%d operations are too many for a trace (maximum %d)",
-                    replay.schedule.operation_count, TRACE_OPERATIONS_MAX);
+        return refuse(err, "%d operations are too many for a trace (maximum %d)",
+                      replay.schedule.operation_count, TRACE_OPERATIONS_MAX);
     struct tracer t = {.plan = plan, .replay = &replay};
     prepare(&t, out->arena);
     json_begin(&t.json, out->arena);

@@ -12,9 +12,8 @@ enum status report_try(struct text *out, const struct plan *plan, const struct p
     int64_t room = 0, sequences = plan_micro_batches_together(plan) * plan->layout.micro_batch;
     TRY(report_expect_stages(plan, err));
     if (!problem)
-        return fail(err, BAD_INPUT,
-                    "%s: its problem is missing or has changed since: it gives the sequence",
-                    plan->document.path);
+        return refuse(err, "%s: its problem is missing or has changed since: it gives the sequence",
+                      plan->document.path);
     for (int i = 0; i < plan_memory_count(plan); i++) {
         int64_t limit, own = memory_total(plan_memory(plan, i, &limit));
         if (own > room) room = own;

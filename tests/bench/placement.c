@@ -160,7 +160,7 @@ static enum status bench_pipette(const char *path, double seconds, int runs, str
     struct problem problem;
     TRY(problem_load(&problem, path, arena, err));
     if (!problem.cluster.places.measured || !problem.model.has_shape)
-        return fail(err, BAD_INPUT, "%s: measured links and a model's shape are needed", path);
+        return refuse(err, "%s: measured links and a model's shape are needed", path);
     struct chains c = pipette_chains(&problem, arena);
     struct chains_settings settings = chains_settings_for(&c, 1);
     struct chains_result r;
@@ -217,13 +217,13 @@ static enum status bench_time(const char *path, const char *plan_path, double se
     TRY(price_problem(&priced, &problem, arena, err));
     TRY(plan_load(&plan, plan_path, arena, err));
     if (!priced.places || priced.group_count != 1)
-        return fail(err, BAD_INPUT, "%s: places of one group are needed", path);
+        return refuse(err, "%s: places of one group are needed", path);
     TRY(placed_open(&placed, &priced, arena, err));
     const struct choices *choices = placed_choices(placed);
     int *chosen = TAKE(arena, priced.stage_count, int), replicas = priced.layout.data;
     int64_t free_ns;
     if (!choices_from_plan(chosen, choices, &plan))
-        return fail(err, BAD_INPUT, "%s: not a plan of %s", plan_path, path);
+        return refuse(err, "%s: not a plan of %s", plan_path, path);
     TRY(time_with_free_links(&free_ns, choices, chosen, arena, err));
     struct timed timed = {placed, placed_plan_empty(placed, arena), replicas * choices->rank_count};
     for (int i = 0; i < replicas * priced.stage_count; i++)
@@ -288,9 +288,8 @@ static enum status run(int count, char **words, struct arena *arena, struct erro
         return bench_pipette(words[2], atof(words[3]), atoi(words[4]), arena, err);
     if (!strcmp(what, "time") && count == 6)
         return bench_time(words[2], words[3], atof(words[4]), atoi(words[5]), arena, err);
-    return fail(
-        err, BAD_INPUT,
-        "usage: bench-placement racks|slower|pipette|time ...: see tests/bench/placement.c");
+    return refuse(
+        err, "usage: bench-placement racks|slower|pipette|time ...: see tests/bench/placement.c");
 }
 
 int main(int count, char **words)

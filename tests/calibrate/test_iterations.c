@@ -132,7 +132,7 @@ TEST(outliers_do_not_pull)
                 fabs(fit.constants[1].value / 2e-4 - 1) < 0.05);
 }
 
-static void refuse(const char *names, const char *set, const char *rows, const char *why)
+static void expect_refused(const char *names, const char *set, const char *rows, const char *why)
 {
     struct error err;
     struct iterations_fit fit;
@@ -144,17 +144,18 @@ static void refuse(const char *names, const char *set, const char *rows, const c
 TEST(what_cannot_be_fitted_is_refused)
 {
     write_rows("gemm=1.8e14", 0, 1, arena);
-    refuse("", NULL, "", "found nothing");
-    refuse("speed", NULL, "", "found 'speed'");
-    refuse("gemm,gemm_flop_per_s", NULL, "", "gemm_flop_per_s appears twice");
-    refuse("memory,gemm+memory", NULL, "", "memory_bytes_per_s appears twice");
-    refuse("gemm+", NULL, "", "found ''");
-    refuse("layer_overhead_s", "layer_overhead_s=0", "", "layer_overhead_s is 0 in these costs");
-    refuse("gemm,network_efficiency.infiniband", NULL, "",
-           "no row depends on network_efficiency.infiniband");
-    refuse("gemm,memory", NULL, "id=3", "2 constants from 1 rows");
-    refuse("constant_bytes", NULL, "", "1 constants from 0 rows");
-    refuse("gemm", NULL, "colour=red", "there is no column colour");
+    expect_refused("", NULL, "", "found nothing");
+    expect_refused("speed", NULL, "", "found 'speed'");
+    expect_refused("gemm,gemm_flop_per_s", NULL, "", "gemm_flop_per_s appears twice");
+    expect_refused("memory,gemm+memory", NULL, "", "memory_bytes_per_s appears twice");
+    expect_refused("gemm+", NULL, "", "found ''");
+    expect_refused("layer_overhead_s", "layer_overhead_s=0", "",
+                   "layer_overhead_s is 0 in these costs");
+    expect_refused("gemm,network_efficiency.infiniband", NULL, "",
+                   "no row depends on network_efficiency.infiniband");
+    expect_refused("gemm,memory", NULL, "id=3", "2 constants from 1 rows");
+    expect_refused("constant_bytes", NULL, "", "1 constants from 0 rows");
+    expect_refused("gemm", NULL, "colour=red", "there is no column colour");
 }
 
 static int set_up(void **state)

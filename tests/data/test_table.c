@@ -47,7 +47,7 @@ TEST(reads_what_is_there)
 
 // ---- refusals
 
-static void refuse(const char *text, const char *where)
+static void expect_refused(const char *text, const char *where)
 {
     struct table t;
     struct error err;
@@ -63,25 +63,29 @@ static void refuse(const char *text, const char *where)
 
 TEST(refuses_with_file_and_line)
 {
-    refuse("", "columns' names");
-    refuse("\xEF\xBB\xBF", "columns' names");
-    refuse("id,,note\n", "column 2 has no name");
-    refuse("id,note,id\n", "column 3: \"id\" names two columns");
-    refuse("id,note\n1\n", "line 2: expected 2 cells, found 1");
-    refuse("id,note\n1,2,3\n", "line 2: expected 2 cells, found more");
-    refuse("id,note\n1,\"2\n3,4\n", "line 2, cell 2: expected a closing quote");
-    refuse("id,note\n1,\"2\"x\n", "line 2, cell 2: expected a comma");
-    refuse("id,note\n1,2\"3\"\n", "line 2, cell 2: expected quotes around the whole cell");
-    refuse("id,note\n1,2\r3\n", "line 2, cell 2: expected a comma or the end of the line");
-    refuse("id,note\n1,\x01\n", "line 2, cell 2: expected text, found a control");
-    refuse("id,note\n1,\"\x01\"\n", "line 2, cell 2: expected text, found a control");
-    refuse("id,note\n1,a\x7f\n", "line 2, cell 2: expected text, found a control character U+007F");
-    refuse("id,note\n1,\xC2\x9B\n",
-           "line 2, cell 2: expected text, found a control character U+009B");
-    refuse("id,no\xE2\x80\xA8te\n", "line 1, cell 2: expected text, found a line separator U+2028");
-    refuse("id,note\n\xE2\x80\xAE,2\n", "line 2, cell 1: expected text, found a direction mark");
-    refuse("id,note\n1,\xE9\n", "line 2, cell 2: expected text, found a byte that is not UTF-8");
-    refuse("id,note\n\n1,2\n", "line 2: expected 2 cells, found 1");
+    expect_refused("", "columns' names");
+    expect_refused("\xEF\xBB\xBF", "columns' names");
+    expect_refused("id,,note\n", "column 2 has no name");
+    expect_refused("id,note,id\n", "column 3: \"id\" names two columns");
+    expect_refused("id,note\n1\n", "line 2: expected 2 cells, found 1");
+    expect_refused("id,note\n1,2,3\n", "line 2: expected 2 cells, found more");
+    expect_refused("id,note\n1,\"2\n3,4\n", "line 2, cell 2: expected a closing quote");
+    expect_refused("id,note\n1,\"2\"x\n", "line 2, cell 2: expected a comma");
+    expect_refused("id,note\n1,2\"3\"\n", "line 2, cell 2: expected quotes around the whole cell");
+    expect_refused("id,note\n1,2\r3\n", "line 2, cell 2: expected a comma or the end of the line");
+    expect_refused("id,note\n1,\x01\n", "line 2, cell 2: expected text, found a control");
+    expect_refused("id,note\n1,\"\x01\"\n", "line 2, cell 2: expected text, found a control");
+    expect_refused("id,note\n1,a\x7f\n",
+                   "line 2, cell 2: expected text, found a control character U+007F");
+    expect_refused("id,note\n1,\xC2\x9B\n",
+                   "line 2, cell 2: expected text, found a control character U+009B");
+    expect_refused("id,no\xE2\x80\xA8te\n",
+                   "line 1, cell 2: expected text, found a line separator U+2028");
+    expect_refused("id,note\n\xE2\x80\xAE,2\n",
+                   "line 2, cell 1: expected text, found a direction mark");
+    expect_refused("id,note\n1,\xE9\n",
+                   "line 2, cell 2: expected text, found a byte that is not UTF-8");
+    expect_refused("id,note\n\n1,2\n", "line 2: expected 2 cells, found 1");
 }
 
 TEST(refuses_what_is_too_large)
@@ -89,12 +93,12 @@ TEST(refuses_what_is_too_large)
     char *text = malloc(80000), *end = text;
     assert_non_null(text);
     for (int i = 0; i < 300; i++) end += sprintf(end, "%sc%d", i ? "," : "", i);
-    refuse(text, "line 1: expected 256 cells, found more");
+    expect_refused(text, "line 1: expected 256 cells, found more");
     for (int quoted = 0; quoted < 2; quoted++) {
         end = text + sprintf(text, "id\n%s", quoted ? "\"" : "");
         memset(end, 'x', 66000);
         strcpy(end + 66000, quoted ? "\"\n" : "\n");
-        refuse(text, "at most 65536 bytes");
+        expect_refused(text, "at most 65536 bytes");
     }
     free(text);
 }

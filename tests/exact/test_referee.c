@@ -107,8 +107,8 @@ static const struct forgery {
 enum { FORGERIES = sizeof forgeries / sizeof forgeries[0] };
 static int64_t tried_kinds[FORGERIES + 1];
 
-static void refuse(const struct check_trial *t, int kind, const char *what, const char *forged,
-                   struct arena *arena)
+static void expect_refused(const struct check_trial *t, int kind, const char *what,
+                           const char *forged, struct arena *arena)
 {
     if (!forged) return;
     int answer = ask(forged, strlen(forged), &t->text, arena);
@@ -126,17 +126,17 @@ static void forge(const struct check_trial *t, const char *text, struct arena *a
         there_is_one ? with_line(text, "bound ",
                                  arena_print(arena, "bound %lld", (long long)t->best_ns + 1), arena)
                      : NULL;
-    refuse(t, FORGERIES, "that there is no plan",
-           there_is_one ? with_line(text, "bound ", "infeasible", arena) : NULL, arena);
+    expect_refused(t, FORGERIES, "that there is no plan",
+                   there_is_one ? with_line(text, "bound ", "infeasible", arena) : NULL, arena);
     for (int i = 0; i < FORGERIES; i++) {
         const struct forgery *f = &forgeries[i];
         const char *of = f->above ? above : text;
         bool is_claim = !strncmp(f->from, "bound ", 6) || !strncmp(f->from, "time ", 5);
         if (!of || (t->seed % (uint64_t)forged_every && !is_claim)) continue;
-        refuse(t, i, f->what,
-               f->to ? with_line(of, f->from, f->to, arena)
-                     : with_number(of, f->from, f->number, f->by, arena),
-               arena);
+        expect_refused(t, i, f->what,
+                       f->to ? with_line(of, f->from, f->to, arena)
+                             : with_number(of, f->from, f->number, f->by, arena),
+                       arena);
     }
 }
 

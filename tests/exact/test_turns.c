@@ -216,7 +216,7 @@ static struct check_text state(const struct check_text *priced, const char *proo
     return (struct check_text){"certificate.json", text, strlen(text)};
 }
 
-static void refuse(const struct check_text *priced, const char *proof, const char *reason)
+static void expect_refused(const struct check_text *priced, const char *proof, const char *reason)
 {
     const struct check_text forged = state(priced, proof);
     check_trial_refused(proof, &forged, priced, reason, true, &own_arena);
@@ -313,9 +313,9 @@ static void check_certified(const struct priced *p, const struct solve_result *r
     for (int i = 0; i < 6; i++) check_drawn(p, &priced, &own);
     refuse_list(&priced, p->stage_count);
     if (none) return;
-    refuse(&priced, "\"infeasible\": true", "some plan has no load above");
-    refuse(&priced, arena_print(&own_arena, "\"bound_ns\": %lld", (long long)best_ns + 1),
-           "some plan has no load above");
+    expect_refused(&priced, "\"infeasible\": true", "some plan has no load above");
+    expect_refused(&priced, arena_print(&own_arena, "\"bound_ns\": %lld", (long long)best_ns + 1),
+                   "some plan has no load above");
 }
 
 static int64_t sum_of_replicas(const struct priced *p, const struct plan *plan)

@@ -361,8 +361,8 @@ TEST(test_labels)
 
 // ---- false claims, with certificates made for them
 
-static void refuse(const struct check_trial *t, const char *what, bool infeasible,
-                   int64_t iteration_ns, int64_t bound_ns, const char *reason, int *count)
+static void expect_refused(const struct check_trial *t, const char *what, bool infeasible,
+                           int64_t iteration_ns, int64_t bound_ns, const char *reason, int *count)
 {
     struct check_text text = check_trial_claim(t, infeasible, iteration_ns, bound_ns, &own_arena);
     if (!text.text) return; // too many boxes
@@ -395,12 +395,13 @@ TEST(test_false_claims)
             struct plan_stage *stages = TAKE(&own_arena, t.priced.stage_count, struct plan_stage);
             t.text = check_trial_save(&t.priced, "priced.json", &own_arena);
             t.best = e.best;
-            refuse(&t, "a bound above the best", false, e.best_ns, e.best_ns + 1, "", &bounds);
-            refuse(&t, "no plan", true, -1, 0, "", &none);
+            expect_refused(&t, "a bound above the best", false, e.best_ns, e.best_ns + 1, "",
+                           &bounds);
+            expect_refused(&t, "no plan", true, -1, 0, "", &none);
             t.best = stages;
             if (crowd(&t.priced, &e, stages))
-                refuse(&t, "more slots than there are", false, e.best_ns, e.best_ns, "incumbent",
-                       &crowded);
+                expect_refused(&t, "more slots than there are", false, e.best_ns, e.best_ns,
+                               "incumbent", &crowded);
         }
         arena_reset(&own_arena, mark);
     }

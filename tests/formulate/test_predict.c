@@ -353,7 +353,8 @@ TEST(ends_enclose_the_value)
 
 // ---- rows
 
-static void refuse(struct predictor *p, const char *text, const char *reason, struct arena *arena)
+static void expect_refused(struct predictor *p, const char *text, const char *reason,
+                           struct arena *arena)
 {
     struct run_row row = row_of(text, arena);
     struct prediction x;
@@ -364,27 +365,29 @@ static void refuse(struct predictor *p, const char *text, const char *reason, st
 TEST(what_cannot_be_predicted_says_why)
 {
     struct predictor *p = open_predictor(true, arena);
-    refuse(p, "gpu=A100,hidden=1024,seq=1024", "layers not stated", arena);
-    refuse(p, "gpu=A100,layers=4,seq=1024", "hidden not stated", arena);
-    refuse(p, "gpu=A100,layers=4,hidden=1024", "seq not stated", arena);
-    refuse(p, "layers=4,hidden=1024,seq=1024", "gpu not stated", arena);
-    refuse(p, "gpu=TPU,layers=4,hidden=1024,seq=1024", "no cluster has a GPU like 'TPU'", arena);
-    refuse(p, "gpu=A100-20GB,layers=4,hidden=1024,seq=1024",
-           "no cluster has a GPU like 'A100-20GB'", arena);
-    refuse(p, "gpu=A10,layers=4,hidden=1024,seq=1024", "no cluster has a GPU like 'A10'", arena);
-    refuse(p, "gpu=A100,layers=4,hidden=1024,seq=1024,tp=2,num_gpus=4,dp=1",
-           "tp x cp x pp x dp = 2, num_gpus 4", arena);
-    refuse(p, "gpu=A100,layers=4,hidden=1024,heads=16,seq=1024,tp=3",
-           "heads 16 is no multiple of 3", arena);
-    refuse(p, "gpu=A100,layers=4,hidden=1024,seq=1024,dp=2,global_batch=3", "global_batch 3 is not",
-           arena);
-    refuse(p, "gpu=A100,layers=4,hidden=1024,seq=1024,pp=5", "4 layers on 5 stages", arena);
-    refuse(p, "gpu=A100,layers=4,hidden=1024,seq=1024,pp=2,split=1 2 1", "split states 3 stages",
-           arena);
-    refuse(p, "gpu=A100,layers=4,hidden=1024,seq=1024,pp=2,split=1 2", "split holds 3 layers",
-           arena);
-    refuse(p, "gpu=A100,layers=4,hidden=1024,seq=1024,notes=an FP8 run", "a100-80gb lacks fp8",
-           arena);
+    expect_refused(p, "gpu=A100,hidden=1024,seq=1024", "layers not stated", arena);
+    expect_refused(p, "gpu=A100,layers=4,seq=1024", "hidden not stated", arena);
+    expect_refused(p, "gpu=A100,layers=4,hidden=1024", "seq not stated", arena);
+    expect_refused(p, "layers=4,hidden=1024,seq=1024", "gpu not stated", arena);
+    expect_refused(p, "gpu=TPU,layers=4,hidden=1024,seq=1024", "no cluster has a GPU like 'TPU'",
+                   arena);
+    expect_refused(p, "gpu=A100-20GB,layers=4,hidden=1024,seq=1024",
+                   "no cluster has a GPU like 'A100-20GB'", arena);
+    expect_refused(p, "gpu=A10,layers=4,hidden=1024,seq=1024", "no cluster has a GPU like 'A10'",
+                   arena);
+    expect_refused(p, "gpu=A100,layers=4,hidden=1024,seq=1024,tp=2,num_gpus=4,dp=1",
+                   "tp x cp x pp x dp = 2, num_gpus 4", arena);
+    expect_refused(p, "gpu=A100,layers=4,hidden=1024,heads=16,seq=1024,tp=3",
+                   "heads 16 is no multiple of 3", arena);
+    expect_refused(p, "gpu=A100,layers=4,hidden=1024,seq=1024,dp=2,global_batch=3",
+                   "global_batch 3 is not", arena);
+    expect_refused(p, "gpu=A100,layers=4,hidden=1024,seq=1024,pp=5", "4 layers on 5 stages", arena);
+    expect_refused(p, "gpu=A100,layers=4,hidden=1024,seq=1024,pp=2,split=1 2 1",
+                   "split states 3 stages", arena);
+    expect_refused(p, "gpu=A100,layers=4,hidden=1024,seq=1024,pp=2,split=1 2",
+                   "split holds 3 layers", arena);
+    expect_refused(p, "gpu=A100,layers=4,hidden=1024,seq=1024,notes=an FP8 run",
+                   "a100-80gb lacks fp8", arena);
 }
 
 static void check_placement(struct predictor *p, const char *text, const int *counts, int stages,

@@ -21,8 +21,8 @@ enum status heldback_shapes(struct heldback_shapes *h, const struct samples *sam
     const char *command = samples->launch_count ? samples->launches[0].command : NULL,
                *at = command ? strstr(command, "--shape ") : NULL;
     if (!at)
-        return fail(err, BAD_INPUT, "%s: launches[0].command: expected --shape among the options",
-                    samples->document.path);
+        return refuse(err, "%s: launches[0].command: expected --shape among the options",
+                      samples->document.path);
     at += strlen("--shape ");
     struct request_settings settings = {
         .shapes = arena_print(arena, "%.*s", (int)strcspn(at, " "), at),
@@ -45,9 +45,8 @@ enum status heldback_shapes(struct heldback_shapes *h, const struct samples *sam
     }
     return shape + 1 == h->count
                ? OK
-               : fail(err, BAD_INPUT,
-                      "%s: samples: expected %d shapes one behind the other, found %d",
-                      samples->document.path, h->count, shape + 1);
+               : refuse(err, "%s: samples: expected %d shapes one behind the other, found %d",
+                        samples->document.path, h->count, shape + 1);
 }
 
 static enum status calibrate_without(struct calibration *c, const struct samples *samples,
@@ -70,7 +69,7 @@ static enum status calibrate_without(struct calibration *c, const struct samples
     struct layer_fits layers;
     TRY(calibrate(c, in, &settings, arena, err));
     TRY(layers_fit(&layers, c, NULL, arena, err));
-    return c->lacking ? fail(err, BAD_INPUT, "%s: %s", samples->document.path, c->lacking) : OK;
+    return c->lacking ? refuse(err, "%s: %s", samples->document.path, c->lacking) : OK;
 }
 
 // ---- prediction
@@ -147,7 +146,7 @@ static enum status predict_layer(double *seconds, const struct costs *costs,
     struct priced priced;
     TRY(price_problem(&priced, &problem, arena, err));
     if (priced.groups[0].excluded)
-        return fail(err, BAD_INPUT, "the machine is excluded: %s", priced.groups[0].excluded);
+        return refuse(err, "the machine is excluded: %s", priced.groups[0].excluded);
     const struct priced_run *run = &priced.runs[run_of(s)];
     double ns =
         (double)(strstr(s->operation, "forward") ? run->forward_ns[0] : run->backward_ns[0]);

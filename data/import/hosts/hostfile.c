@@ -84,11 +84,12 @@ static enum status check_like(const char *like, struct arena *arena, struct erro
     TRY(host_cluster(&c, like, arena, err));
     for (int g = 1; g < c.group_count; g++)
         if (strcmp(c.groups[g].gpu, c.groups[0].gpu) != 0)
-            return fail(err, BAD_INPUT,
-                        "--like: %s has nodes with %s and with %s, which a hostfile does not tell "
-                        "apart: give one for each, --like NAME=CLUSTER for hosts whose names begin "
-                        "with NAME",
-                        like, c.groups[0].gpu, c.groups[g].gpu);
+            return refuse(
+                err,
+                "--like: %s has nodes with %s and with %s, which a hostfile does not tell "
+                "apart: give one for each, --like NAME=CLUSTER for hosts whose names begin "
+                "with NAME",
+                like, c.groups[0].gpu, c.groups[g].gpu);
     return OK;
 }
 
@@ -99,13 +100,13 @@ static enum status check_names(const struct option_texts *likes, struct error *e
         const char *equals = strchr(likes->items[i], '=');
         size_t length = equals ? (size_t)(equals - likes->items[i]) + 1 : 0;
         if (length == 1)
-            return fail(err, BAD_INPUT, "--like: expected NAME=CLUSTER or CLUSTER, found '%.80s'",
-                        likes->items[i]);
+            return refuse(err, "--like: expected NAME=CLUSTER or CLUSTER, found '%.80s'",
+                          likes->items[i]);
         for (int k = 0; k < i; k++)
             if (length ? !strncmp(likes->items[i], likes->items[k], length)
                        : !strchr(likes->items[k], '='))
-                return fail(err, BAD_INPUT, "--like: '%.80s' and '%.80s' are for the same hosts",
-                            likes->items[k], likes->items[i]);
+                return refuse(err, "--like: '%.80s' and '%.80s' are for the same hosts",
+                              likes->items[k], likes->items[i]);
     }
     return OK;
 }
@@ -126,18 +127,18 @@ static enum status find_group(int *group, struct options *o, const char *host, i
     struct node_group nodes;
     int g = 0;
     if (!like && o->likes.count)
-        return fail(err, BAD_INPUT,
-                    "--like: %.60s: its name begins with none of those given; expected --like "
-                    "NAME=CLUSTER for it, or a CLUSTER for all others",
-                    host);
+        return refuse(err,
+                      "--like: %.60s: its name begins with none of those given; expected --like "
+                      "NAME=CLUSTER for it, or a CLUSTER for all others",
+                      host);
     TRY(host_group(&nodes, like, arena, err));
     if (slots) nodes.gpus_per_node = slots;
     while (g < c->group_count &&
            (strcmp(o->like_of[g], like) != 0 || c->groups[g].gpus_per_node != nodes.gpus_per_node))
         g++;
     if (g == GROUPS_MAX)
-        return fail(err, BAD_INPUT, "%s: more than %d different numbers of slots", o->import.path,
-                    GROUPS_MAX);
+        return refuse(err, "%s: more than %d different numbers of slots", o->import.path,
+                      GROUPS_MAX);
     if (g == c->group_count) {
         TRY(check_like(like, arena, err));
         if (is_named(c, nodes.name))
@@ -166,8 +167,7 @@ static enum status read_file(void *options, struct error *err)
         if (!more) break;
         if (t.word_count && *t.words[0] != '#') TRY(read_line(&h, &t, r->arena, err));
     }
-    if (!h.names.count)
-        return fail(err, BAD_INPUT, "%s: expected one host per line, found none", r->path);
+    if (!h.names.count) return refuse(err, "%s: expected one host per line, found none", r->path);
     c->groups = TAKE(r->arena, GROUPS_MAX, struct node_group);
     c->places.node_count = h.names.count;
     c->places.nodes = TAKE(r->arena, h.names.count, struct cluster_node);
@@ -178,8 +178,8 @@ static enum status read_file(void *options, struct error *err)
     }
     for (int i = 0; i < o->likes.count; i++)
         if (!o->used[i])
-            return fail(err, BAD_INPUT, "--like %s: no host of %s is described by it",
-                        o->likes.items[i], r->path);
+            return refuse(err, "--like %s: no host of %s is described by it", o->likes.items[i],
+                          r->path);
     return OK;
 }
 

@@ -92,9 +92,9 @@ enum status host_cluster(struct cluster *c, const char *like, struct arena *aren
                          struct error *err)
 {
     if (like) return import_like(c, like, arena, err);
-    return fail(err, BAD_INPUT,
-                "--like is missing: the file does not describe the nodes; name a cluster with such "
-                "nodes (plumbline clusters lists those shipped)");
+    return refuse(
+        err, "--like is missing: the file does not describe the nodes; name a cluster with such "
+             "nodes (plumbline clusters lists those shipped)");
 }
 
 enum status host_group(struct node_group *g, const char *like, struct arena *arena,

@@ -340,11 +340,11 @@ static enum status read_nodes(struct sinfo *s, const char *path, const char *tex
 static enum status expect_nodes(const struct sinfo *s, const char *path, struct error *err)
 {
     if (s->count) return OK;
-    return fail(err, BAD_INPUT, "%s: expected nodes with GPUs (gres), found %s", path,
-                s->away           ? "none that is up: --all includes the others"
-                : s->parted       ? "nodes with parts of GPUs (MIG) alone"
-                : s->without_gpus ? "nodes without"
-                                  : "none");
+    return refuse(err, "%s: expected nodes with GPUs (gres), found %s", path,
+                  s->away           ? "none that is up: --all includes the others"
+                  : s->parted       ? "nodes with parts of GPUs (MIG) alone"
+                  : s->without_gpus ? "nodes without"
+                                    : "none");
 }
 
 // ---- the cluster
@@ -373,15 +373,14 @@ static enum status find_group(struct cluster *c, const char *types[GROUPS_MAX],
         g++;
     *group = g;
     if (g < c->group_count) return OK;
-    if (g == GROUPS_MAX)
-        return fail(err, BAD_INPUT, "more than %d different kinds of nodes", GROUPS_MAX);
+    if (g == GROUPS_MAX) return refuse(err, "more than %d different kinds of nodes", GROUPS_MAX);
     const char *like = like_of(likes, node->type);
     for (int k = 0; k < g; k++)
         if (strcmp(types[k], node->type) && like && like_of(likes, types[k]) == like)
-            return fail(err, BAD_INPUT,
-                        "--like: there are nodes with %s and with %s: give one for each, --like "
-                        "%s=CLUSTER --like %s=CLUSTER",
-                        types[k], node->type, types[k], node->type);
+            return refuse(err,
+                          "--like: there are nodes with %s and with %s: give one for each, --like "
+                          "%s=CLUSTER --like %s=CLUSTER",
+                          types[k], node->type, types[k], node->type);
     TRY(host_group(&c->groups[g], like, arena, err));
     types[g] = node->type;
     c->groups[g].gpus_per_node = node->gpus;

@@ -26,8 +26,7 @@ static enum status put_levels(struct places *p, const struct tree *tree, int lev
                               struct error *err)
 {
     struct link cards = cards_of(c);
-    if (!(cards.bytes_per_s > 0))
-        return fail(err, BAD_INPUT, "--like: its nodes have no network cards");
+    if (!(cards.bytes_per_s > 0)) return refuse(err, "--like: its nodes have no network cards");
     p->level_count = levels;
     p->levels = TAKE(tree->arena, levels, struct network_level);
     for (int k = 0; k < levels; k++) {
@@ -36,10 +35,10 @@ static enum status put_levels(struct places *p, const struct tree *tree, int lev
             size_t length = strcspn(oversubscription, ",");
             const char *word = arena_print(tree->arena, "%.*s", (int)length, oversubscription);
             if (!word_is_number(word, &times) || times < 1 || times > 1000)
-                return fail(err, BAD_INPUT,
-                            "--oversubscription: expected numbers from 1 to 1000 for the levels, "
-                            "the nearest first, found '%.40s'",
-                            word);
+                return refuse(err,
+                              "--oversubscription: expected numbers from 1 to 1000 for the levels, "
+                              "the nearest first, found '%.40s'",
+                              word);
             oversubscription += length + (oversubscription[length] == ',');
         }
         p->levels[k] = (struct network_level){k ? arena_print(tree->arena, "level-%d", k) : "leaf",
@@ -147,8 +146,7 @@ static enum status put_domains(struct cluster *c, struct tree *tree, const struc
         for (int n = 0; n < tree->nodes.count; n++) gpus += tree->leaf[n] == i ? each : 0;
         while (g < c->group_count && c->groups[g].gpus_per_node != gpus) g++;
         if (g == GROUPS_MAX)
-            return fail(err, BAD_INPUT, "%s: blocks of more than %d different sizes", path,
-                        GROUPS_MAX);
+            return refuse(err, "%s: blocks of more than %d different sizes", path, GROUPS_MAX);
         if (g == c->group_count) {
             struct node_group *to = &c->groups[c->group_count++];
             *to = like->groups[0];
@@ -203,13 +201,13 @@ static enum status read_file(void *options, struct error *err)
     if (tree.chosen) said_assume(&r->said, "%s", tree.chosen);
     int each = gpus_of_domain(&tree, &known, o->gpus_per_node);
     if (each < 0)
-        return fail(err, BAD_INPUT,
-                    "%s: nodes of %s are domains of %d GPUs, which no block fills: give "
-                    "--gpus-per-node, or --like with nodes of 8 GPUs or fewer",
-                    r->path, o->like, known.groups[0].gpus_per_node);
+        return refuse(err,
+                      "%s: nodes of %s are domains of %d GPUs, which no block fills: give "
+                      "--gpus-per-node, or --like with nodes of 8 GPUs or fewer",
+                      r->path, o->like, known.groups[0].gpus_per_node);
     if (o->gpus_per_node && !each)
-        return fail(err, BAD_INPUT,
-                    "--gpus-per-node: expected blocks, and --like a cluster of NVLink domains");
+        return refuse(err,
+                      "--gpus-per-node: expected blocks, and --like a cluster of NVLink domains");
     o->levels = tree.levels, o->listed = tree.nodes.count,
     o->switches = tree.blocks ? tree.blocks : tree.count;
     o->blocks = tree.blocks, o->domain_gpus = each;

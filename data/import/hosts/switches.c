@@ -215,9 +215,9 @@ static enum status read_yaml(struct tree *tree, struct text_lines *t, const char
     }
     TRY(end_entry(&y, t, err));
     if (!tree->plugin) return OK;
-    return fail(err, BAD_INPUT,
-                "%s: topology %.60s: expected a tree or blocks, found a topology of the kind %s%s",
-                t->path, y.wanted, tree->plugin, tree->nodes.count ? " beside them" : "");
+    return refuse(
+        err, "%s: topology %.60s: expected a tree or blocks, found a topology of the kind %s%s",
+        t->path, y.wanted, tree->plugin, tree->nodes.count ? " beside them" : "");
 }
 
 // ---- the tree
@@ -303,7 +303,7 @@ enum status switches_read(struct tree *tree, const char *path, const char *text,
         if (t->word_count && *t->words[0] != '#') TRY(read_line(tree, t, err));
     }
     if (!tree->nodes.count)
-        return fail(err, BAD_INPUT, "%s: expected switches or blocks with nodes, found none", path);
+        return refuse(err, "%s: expected switches or blocks with nodes, found none", path);
     TRY(join_switches(tree, t, err));
     join_blocks(tree);
     return find_heights(tree, t, err);

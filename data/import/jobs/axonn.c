@@ -13,8 +13,8 @@ static enum status set_axes(struct run *r, const struct settings *s, struct erro
     for (int i = 0; i < 3; i++) {
         ranks *= r->axes[i];
         if (r->axes[i] < 1 || ranks > 65536)
-            return fail(err, BAD_INPUT, "%s: init.%s: expected 1 or more, of 65536 ranks, found %d",
-                        r->file, names[i], r->axes[i]);
+            return refuse(err, "%s: init.%s: expected 1 or more, of 65536 ranks, found %d", r->file,
+                          names[i], r->axes[i]);
     }
     bool grid = r->axes[1] > 1 || r->axes[2] > 1;
     l->tensor = (int)ranks;
@@ -32,14 +32,14 @@ static enum status set_batch(struct run *r, const struct settings *s, struct err
     int64_t others = (int64_t)l->tensor * l->pipeline * l->context,
             micro = r->micro_batch * r->axes[2];
     if (!r->micro_batch || micro > 1 << 20)
-        return fail(err, BAD_INPUT,
-                    "%s: create_dataloader.micro_batch_size: expected 1 to 2^20 sequences, found "
-                    "%lld (--micro-batch)",
-                    r->file, (long long)r->micro_batch);
+        return refuse(err,
+                      "%s: create_dataloader.micro_batch_size: expected 1 to 2^20 sequences, found "
+                      "%lld (--micro-batch)",
+                      r->file, (long long)r->micro_batch);
     if (!r->global_batch)
-        return fail(err, BAD_INPUT,
-                    "%s: expected create_dataloader.global_batch_size (--global-batch), found none",
-                    r->file);
+        return refuse(
+            err, "%s: expected create_dataloader.global_batch_size (--global-batch), found none",
+            r->file);
     if (r->gpus)
         TRY(settings_divide(s->document.path,
                             "--gpus over G_inter x G_intra_r x G_intra_c x G_intra_d", r->gpus,
@@ -57,12 +57,11 @@ static enum status read_run(struct run *r, struct settings *s, const struct aske
     if (asked->global_batch) r->global_batch = asked->global_batch;
     j->precision = (enum precision)(asked->precision >= 0 ? asked->precision : r->precision_at);
     if (!j->sequence)
-        return fail(err, BAD_INPUT,
-                    "%s: the script sets the sequence length: give it with --sequence", r->file);
+        return refuse(err, "%s: the script sets the sequence length: give it with --sequence",
+                      r->file);
     if (j->layout.pipeline < 1 || j->layout.data < 1)
-        return fail(err, BAD_INPUT,
-                    "%s: init: expected G_inter and G_data of 1 or more, found %d and %d", r->file,
-                    j->layout.pipeline, j->layout.data);
+        return refuse(err, "%s: init: expected G_inter and G_data of 1 or more, found %d and %d",
+                      r->file, j->layout.pipeline, j->layout.data);
     TRY(set_axes(r, s, err));
     TRY(set_batch(r, s, err));
     j->layout.gradient_sync = r->syncs_beside ? SYNC_OVERLAPPED : SYNC_EXPOSED;

@@ -80,7 +80,7 @@ enum status core_check(const struct run *r, struct error *err)
     };
     if (!checks[0].wrong) TRY(core_ask(r, made, err));
     for (size_t i = 0; i < ARRAY_LENGTH(checks); i++)
-        if (checks[i].wrong) return fail(err, BAD_INPUT, "%s: %s", r->file, checks[i].text);
+        if (checks[i].wrong) return refuse(err, "%s: %s", r->file, checks[i].text);
     return OK;
 }
 
@@ -103,9 +103,9 @@ static enum status read_kinds(struct core_kinds *k, const struct run *r, struct 
                          err));
     if (!r->variant || is_sparse(r)) return OK;
     if (!r->linear_layers)
-        return fail(err, BAD_INPUT,
-                    "%s: --linear-attention-freq is missing with --experimental-attention-variant",
-                    r->file);
+        return refuse(
+            err, "%s: --linear-attention-freq is missing with --experimental-attention-variant",
+            r->file);
     return core_pattern(k->linear, r, "--linear-attention-freq", r->linear_layers, CORE_ALL_BUT_NTH,
                         err);
 }
@@ -124,9 +124,8 @@ static enum status read_window(int64_t *tokens, const struct run *r, struct erro
     int64_t back = strtoll(r->window + strspn(r->window, "([ "), NULL, 10);
     const char *comma = strchr(r->window, ',');
     if (comma && back >= 0 && strtoll(comma + 1, NULL, 10) == 0) return *tokens = back + 1, OK;
-    return fail(err, BAD_INPUT,
-                "%s: --window-size: expected a number of tokens and 0, found \"%.40s\"", r->file,
-                r->window);
+    return refuse(err, "%s: --window-size: expected a number of tokens and 0, found \"%.40s\"",
+                  r->file, r->window);
 }
 
 static enum status set_runs(struct model *m, const struct run *r,
@@ -136,8 +135,8 @@ static enum status set_runs(struct model *m, const struct run *r,
     struct core_kinds k;
     int64_t window = 0;
     if (r->layers + r->mtp > LAYERS_MAX - 2)
-        return fail(err, BAD_INPUT, "%s: --num-layers: expected at most %d, found %lld", r->file,
-                    LAYERS_MAX - 2, (long long)(r->layers + r->mtp));
+        return refuse(err, "%s: --num-layers: expected at most %d, found %lld", r->file,
+                      LAYERS_MAX - 2, (long long)(r->layers + r->mtp));
     TRY(read_kinds(&k, r, arena, err));
     TRY(read_window(&window, r, err));
     m->runs = TAKE(arena, r->layers + 3, struct layer_run);
@@ -251,9 +250,8 @@ enum status core_model(struct model *m, const struct run *r, struct arena *arena
     if (!experts.ffn) experts.ffn = s->ffn;
     read_router(&experts, r);
     if (!s->head_width && s->hidden % s->heads)
-        return fail(err, BAD_INPUT,
-                    "%s: --hidden-size: expected a multiple of the %lld heads, found %lld", r->file,
-                    (long long)s->heads, (long long)s->hidden);
+        return refuse(err, "%s: --hidden-size: expected a multiple of the %lld heads, found %lld",
+                      r->file, (long long)s->heads, (long long)s->hidden);
     if (!s->head_width) s->head_width = s->hidden / s->heads;
     s->kv_heads = !r->grouped ? s->heads : r->groups ? r->groups : 1;
     if (!strcmp(r->position_type, "learned_absolute")) s->positions = r->positions;
@@ -301,10 +299,10 @@ static enum status find_modules(const char *text, const char *file, enum recompu
                 strncmp(recompute_module_names[module], s, length)))
             module++;
         if (module == MODULE_COUNT)
-            return fail(err, BAD_INPUT,
-                        "%s: recompute modules: expected core_attn, mla_up_proj, moe_act, "
-                        "layernorm, mlp or moe, found %.*s",
-                        file, (int)length, s);
+            return refuse(err,
+                          "%s: recompute modules: expected core_attn, mla_up_proj, moe_act, "
+                          "layernorm, mlp or moe, found %.*s",
+                          file, (int)length, s);
         if (length) listed[module] = true;
     }
     if (listed[MODULE_MOE]) listed[MODULE_MOE_ACT] = false; // a part of it
@@ -329,9 +327,8 @@ enum status core_recompute(struct run *r, const char *granularity, const char *m
             (!m->method || (method && !strcmp(m->method, method))))
             break;
     if (m->mode == RECOMPUTE_COUNT)
-        return fail(err, BAD_INPUT,
-                    "%s: --recompute-granularity: expected selective or full, found \"%s\"",
-                    r->file, granularity);
+        return refuse(err, "%s: --recompute-granularity: expected selective or full, found \"%s\"",
+                      r->file, granularity);
     enum recompute mode = m->mode;
     if (mode == RECOMPUTE_SELECTIVE && modules) TRY(find_modules(modules, r->file, &mode, err));
     r->job.recompute[mode] = true;
@@ -374,11 +371,12 @@ static enum status check_group(const struct run *r, int64_t micro_batches, struc
                           ? "Megatron-LM does not run them"
                           : "a job has the smallest equal groups";
     if (group == own) return OK;
-    return fail(err, BAD_INPUT,
-                "%s: %lld micro-batches of a replica in groups of %lld on %lld pipeline ranks: %s; "
-                "expected --microbatch-group-size-per-virtual-pipeline-stage %d",
-                r->file, (long long)micro_batches, (long long)group,
-                (long long)r->job.layout.pipeline, who, own);
+    return refuse(
+        err,
+        "%s: %lld micro-batches of a replica in groups of %lld on %lld pipeline ranks: %s; "
+        "expected --microbatch-group-size-per-virtual-pipeline-stage %d",
+        r->file, (long long)micro_batches, (long long)group, (long long)r->job.layout.pipeline, who,
+        own);
 }
 
 // The layers of the first and the last pipeline rank, and of those between: rules that state them.
@@ -390,17 +388,17 @@ static enum status set_uneven(struct run *r, struct error *err)
     int64_t rest = r->layers - r->first_stage - r->last_stage;
     if (!ends && !r->rank_layers) return OK;
     if (!r->layers && l->virtual_stages > 1)
-        return fail(err, BAD_INPUT,
-                    "%s: the layers of the first or last stage without --num-layers", r->file);
+        return refuse(err, "%s: the layers of the first or last stage without --num-layers",
+                      r->file);
     if (ends && (l->pipeline < 2 || stages > STAGES_MAX || r->rank_layers ||
                  (r->layers &&
                   (rest < 0 || (l->pipeline > ends ? rest % (l->pipeline - ends) : rest != 0)))))
-        return fail(err, BAD_INPUT,
-                    "%s: --decoder-first-pipeline-num-layers %lld, "
-                    "--decoder-last-pipeline-num-layers %lld: expected the other %lld of %lld "
-                    "layers to divide over the other ranks of a pipeline of %d",
-                    r->file, (long long)r->first_stage, (long long)r->last_stage, (long long)rest,
-                    (long long)r->layers, l->pipeline);
+        return refuse(err,
+                      "%s: --decoder-first-pipeline-num-layers %lld, "
+                      "--decoder-last-pipeline-num-layers %lld: expected the other %lld of %lld "
+                      "layers to divide over the other ranks of a pipeline of %d",
+                      r->file, (long long)r->first_stage, (long long)r->last_stage, (long long)rest,
+                      (long long)r->layers, l->pipeline);
     j->rules = TAKE(r->arena, stages, struct rule);
     for (int k = 0; k < stages; k++) {
         int rank = k % l->pipeline;
@@ -410,10 +408,10 @@ static enum status set_uneven(struct run *r, struct error *err)
                                                                  : rest / (l->pipeline - ends);
         if (own <= 0 && !r->layers) continue; // of a model that is not here
         if (own % l->virtual_stages)
-            return fail(err, BAD_INPUT,
-                        "%s: --decoder-first- and --decoder-last-pipeline-num-layers: expected "
-                        "multiples of %d virtual stages, found a rank of %lld layers",
-                        r->file, l->virtual_stages, (long long)own);
+            return refuse(err,
+                          "%s: --decoder-first- and --decoder-last-pipeline-num-layers: expected "
+                          "multiples of %d virtual stages, found a rank of %lld layers",
+                          r->file, l->virtual_stages, (long long)own);
         own = own / l->virtual_stages + (k == 0) + (k == stages - 1 ? 1 + r->mtp : 0);
         struct rule *rule = &j->rules[j->rule_count++];
         *rule = rule_empty;
@@ -433,10 +431,10 @@ static enum status set_stages(struct run *r, struct error *err)
         TRY(settings_divide(r->file, "stages of --pipeline-model-parallel-layout",
                             count_strokes(&stages) + 1, l->pipeline, &l->virtual_stages, err));
     if (r->stages && r->stages_of_rank && r->stages_of_rank != l->virtual_stages)
-        return fail(err, BAD_INPUT,
-                    "%s: --pipeline-model-parallel-layout together with virtual stages: expected "
-                    "%lld of them on each rank, found %d",
-                    r->file, (long long)r->stages_of_rank, l->virtual_stages);
+        return refuse(err,
+                      "%s: --pipeline-model-parallel-layout together with virtual stages: expected "
+                      "%lld of them on each rank, found %d",
+                      r->file, (long long)r->stages_of_rank, l->virtual_stages);
     if (r->layers_of_stage)
         TRY(settings_divide(r->file, "--num-layers",
                             r->layers + r->counts_embedding + r->counts_loss,

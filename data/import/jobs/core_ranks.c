@@ -13,10 +13,10 @@ static enum status divide_gpus(struct run *r, int64_t gpus, struct error *err)
     if (by > 0 && gpus % by == 0)
         return settings_divide(r->file, "GPUs over tensor x pipeline x context", gpus, by, &l->data,
                                err);
-    return fail(err, BAD_INPUT,
-                "%s: GPUs over tensor x pipeline x context: expected a multiple of %lld, found "
-                "%lld: give the run's number with --gpus",
-                r->file, (long long)by, (long long)gpus);
+    return refuse(err,
+                  "%s: GPUs over tensor x pipeline x context: expected a multiple of %lld, found "
+                  "%lld: give the run's number with --gpus",
+                  r->file, (long long)by, (long long)gpus);
 }
 
 static enum status check_expert_ranks(const struct run *r, int64_t gpus, struct error *err)
@@ -25,11 +25,11 @@ static enum status check_expert_ranks(const struct run *r, int64_t gpus, struct 
     int64_t ranks = layout_expert_ranks(l);
     if (l->expert < 2) return OK;
     if (ranks % l->expert == 0) return OK;
-    return fail(err, BAD_INPUT,
-                "%s: --expert-model-parallel-size %d: expected a divisor of the %lld ranks that "
-                "%lld GPUs leave it (over the pipeline%s): give the run's number with --gpus",
-                r->file, l->expert, (long long)ranks, (long long)gpus,
-                l->expert_tensor ? "" : " and tensor");
+    return refuse(err,
+                  "%s: --expert-model-parallel-size %d: expected a divisor of the %lld ranks that "
+                  "%lld GPUs leave it (over the pipeline%s): give the run's number with --gpus",
+                  r->file, l->expert, (long long)ranks, (long long)gpus,
+                  l->expert_tensor ? "" : " and tensor");
 }
 
 enum status core_ask(const struct run *r, bool made, struct error *err)
@@ -49,19 +49,19 @@ enum status core_ranks(struct run *r, struct error *err)
     struct layout *l = &r->job.layout;
     int64_t gpus = r->gpus ? r->gpus : r->processes * (r->nodes ? r->nodes : 1);
     if (!gpus)
-        return fail(
-            err, BAD_INPUT,
+        return refuse(
+            err,
             "%s: the number of GPUs is missing (--nproc_per_node, --nnodes): give it with --gpus",
             r->file);
     bool experts = r->experts.experts || (!r->wants_model && l->expert > 1);
     TRY(divide_gpus(r, gpus, err));
     l->expert_tensor = experts && r->expert_tensor != l->tensor ? (int)r->expert_tensor : 0;
     if (l->expert_tensor && l->tensor % l->expert_tensor)
-        return fail(err, BAD_INPUT,
-                    "%s: --expert-tensor-parallel-size %d: expected a divisor of "
-                    "--tensor-model-parallel-size, %d: experts over more ranks are not planned: "
-                    "write only the model (-o, without --job)",
-                    r->file, l->expert_tensor, l->tensor);
+        return refuse(err,
+                      "%s: --expert-tensor-parallel-size %d: expected a divisor of "
+                      "--tensor-model-parallel-size, %d: experts over more ranks are not planned: "
+                      "write only the model (-o, without --job)",
+                      r->file, l->expert_tensor, l->tensor);
     return check_expert_ranks(r, gpus, err);
 }
 
@@ -72,11 +72,11 @@ enum status core_batch(struct run *r, int *micro_batches, struct error *err)
     int64_t together = (int64_t)l->micro_batch * l->data;
     if (!j->global_batch) j->global_batch = together;
     if (together > 0 && j->global_batch % together)
-        return fail(err, BAD_INPUT,
-                    "%s: --global-batch-size: expected a multiple of %lld, found %lld: %d data "
-                    "ranks with micro-batches of %d; give the run's number of GPUs with --gpus",
-                    r->file, (long long)together, (long long)j->global_batch, l->data,
-                    l->micro_batch);
+        return refuse(err,
+                      "%s: --global-batch-size: expected a multiple of %lld, found %lld: %d data "
+                      "ranks with micro-batches of %d; give the run's number of GPUs with --gpus",
+                      r->file, (long long)together, (long long)j->global_batch, l->data,
+                      l->micro_batch);
     return settings_divide(r->file, "--global-batch-size", j->global_batch, together, micro_batches,
                            err);
 }
@@ -114,10 +114,11 @@ enum status core_sharding(struct run *r, struct settings *s, struct error *err)
            strcmp(r->sharding ? r->sharding : "", strategies[stage]) != 0)
         stage++;
     if (r->sharding && stage == ARRAY_LENGTH(strategies))
-        return fail(err, BAD_INPUT,
-                    "%s: data-parallel-sharding-strategy: expected no_shard, optim, optim_grads or "
-                    "optim_grads_params, found \"%.40s\"",
-                    r->file, r->sharding);
+        return refuse(
+            err,
+            "%s: data-parallel-sharding-strategy: expected no_shard, optim, optim_grads or "
+            "optim_grads_params, found \"%.40s\"",
+            r->file, r->sharding);
     if (r->torch_fsdp) r->job.layout.zero = 3;
     else if (r->fsdp && r->sharding) r->job.layout.zero = (int)stage;
     else if (r->fsdp)

@@ -18,27 +18,25 @@ static enum status set_batch(struct run *r, struct settings *s, struct error *er
         TRY(settings_divide(s->document.path, "--gpus over tensor x pipeline x context", r->gpus,
                             others, &data, err));
     if (!r->global_batch && !r->micro_batch)
-        return fail(err, BAD_INPUT,
-                    "%s: expected train_batch_size or train_micro_batch_size_per_gpu, found "
-                    "neither%s: give --global-batch and --micro-batch",
-                    s->document.path,
-                    setting_of(s, "train_batch_size")
-                        ? " except as \"auto\", which the script fills in"
-                        : "");
+        return refuse(err,
+                      "%s: expected train_batch_size or train_micro_batch_size_per_gpu, found "
+                      "neither%s: give --global-batch and --micro-batch",
+                      s->document.path,
+                      setting_of(s, "train_batch_size")
+                          ? " except as \"auto\", which the script fills in"
+                          : "");
     if (!data && (!r->global_batch || !r->micro_batch || !r->steps))
-        return fail(err, BAD_INPUT,
-                    "%s: the number of replicas does not follow from the batch sizes: give the "
-                    "number of GPUs with --gpus",
-                    s->document.path);
+        return refuse(err,
+                      "%s: the number of replicas does not follow from the batch sizes: give the "
+                      "number of GPUs with --gpus",
+                      s->document.path);
     if (r->micro_batch > 1 << 20 || r->steps > 1 << 20)
-        return fail(err, BAD_INPUT, "%s: expected batch sizes of at most 2^20 a GPU",
-                    s->document.path);
+        return refuse(err, "%s: expected batch sizes of at most 2^20 a GPU", s->document.path);
     if (!data)
         TRY(settings_divide(s->document.path, "train_batch_size over micro-batch x steps",
                             r->global_batch, r->micro_batch * r->steps, &data, err));
     if (data > 65536)
-        return fail(err, BAD_INPUT, "%s: expected at most 65536 replicas, found %d",
-                    s->document.path, data);
+        return refuse(err, "%s: expected at most 65536 replicas, found %d", s->document.path, data);
     if (!micro)
         TRY(settings_divide(s->document.path,
                             "train_batch_size over data ranks x gradient_accumulation_steps",
@@ -70,8 +68,8 @@ static enum status check_layout(struct run *r, struct settings *s, struct error 
     const int degrees[] = {l->tensor, l->pipeline, l->context, l->expert, l->virtual_stages};
     for (size_t i = 0; i < ARRAY_LENGTH(degrees); i++)
         if (degrees[i] < 1 || degrees[i] > 65536)
-            return fail(err, BAD_INPUT, "%s: expected degrees of 1 to 65536, found %d",
-                        s->document.path, degrees[i]);
+            return refuse(err, "%s: expected degrees of 1 to 65536, found %d", s->document.path,
+                          degrees[i]);
     l->sequence_parallel &= l->tensor > 1;
     if (l->context > 1 && setting_of(s, "sequence_parallel_size"))
         said_assume(&s->said, "sequence_parallel_size: read as context parallelism, which passes "
@@ -114,8 +112,7 @@ static enum status set_precision(struct run *r, struct settings *s, struct error
     struct job *j = &r->job;
     bool bf16 = r->bf16 || r->old_bf16, wide = r->gradients && !strcasecmp(r->gradients, "fp32");
     if (bf16 && r->fp16)
-        return fail(err, BAD_INPUT, "%s: bf16 and fp16 are enabled: expected one of them",
-                    s->document.path);
+        return refuse(err, "%s: bf16 and fp16 are enabled: expected one of them", s->document.path);
     j->precision = r->fp8_model ? FP8 : bf16 ? BF16 : r->fp16 || r->amp ? FP16 : FP32;
     j->gradient_bytes_per_value = wide ? 4
                                        : trainer_gradient_bytes(TRAINER_DEEPSPEED, j->precision);
@@ -190,9 +187,8 @@ static enum status read_run(struct run *r, struct settings *s, const struct aske
         said_assume(&s->said, "the precision is \"auto\", which the script fills in: fp32 is "
                               "assumed (--precision bf16)");
     if (!j->sequence)
-        return fail(err, BAD_INPUT,
-                    "%s: the script sets the sequence length: give it with --sequence",
-                    s->document.path);
+        return refuse(err, "%s: the script sets the sequence length: give it with --sequence",
+                      s->document.path);
     j->trainer = TRAINER_DEEPSPEED;
     TRY(check_layout(r, s, err));
     TRY(set_zero(r, s, err));

@@ -49,13 +49,13 @@ static enum status check_products(const struct run *r, struct settings *s, struc
     bool outside = find_in_any_case(unknown, "embed") || find_in_any_case(unknown, "head") ||
                    !strcmp(unknown, "wte");
     if (outside)
-        return fail(err, BAD_INPUT,
-                    "%s: adapters: expected products of blocks, found %.60s: no other is priced",
-                    r->file, unknown);
-    return fail(err, BAD_INPUT,
-                "%s: adapters: expected names of products (q_proj, linear_qkv), found %.60s; the "
-                "nearest is %s",
-                r->file, unknown, nearest);
+        return refuse(err,
+                      "%s: adapters: expected products of blocks, found %.60s: no other is priced",
+                      r->file, unknown);
+    return refuse(err,
+                  "%s: adapters: expected names of products (q_proj, linear_qkv), found %.60s; the "
+                  "nearest is %s",
+                  r->file, unknown, nearest);
 }
 
 // Adapters in the model that is made, or what to write into another one.
@@ -100,21 +100,23 @@ static enum status convert(struct run *r, struct settings *s, struct asked *aske
     enum { UNKNOWN_MOST = 8 }; // of one that is read
     int unknown = s->said.unknown_count + s->weighty_count;
     if (s->count && (!s->said.read || unknown > UNKNOWN_MOST * s->said.read_count))
-        return fail(err, BAD_INPUT,
-                    "%s: %s of its %d settings, such as %.80s, is one that import %s reads: is it "
-                    "another program's (plumbline import lists them; rl: reinforcement learning)?",
-                    r->file, s->said.read ? "hardly one" : "none", s->count,
-                    s->items[s->count - 1].key, im->name);
+        return refuse(
+            err,
+            "%s: %s of its %d settings, such as %.80s, is one that import %s reads: is it "
+            "another program's (plumbline import lists them; rl: reinforcement learning)?",
+            r->file, s->said.read ? "hardly one" : "none", s->count, s->items[s->count - 1].key,
+            im->name);
     if (!s->count && s->flags && path_is_yaml(r->file))
-        return fail(err, BAD_INPUT,
-                    "%s: no setting that import %s reads: is it another program's (plumbline "
-                    "import lists them; rl: reinforcement learning)?",
-                    r->file, im->name);
+        return refuse(err,
+                      "%s: no setting that import %s reads: is it another program's (plumbline "
+                      "import lists them; rl: reinforcement learning)?",
+                      r->file, im->name);
     if (!s->count && s->flags)
-        return fail(err, BAD_INPUT,
-                    "%s: no launch with settings that import %s reads was found: import the script "
-                    "that has it, or with another program's reader (plumbline import)",
-                    r->file, im->name);
+        return refuse(
+            err,
+            "%s: no launch with settings that import %s reads was found: import the script "
+            "that has it, or with another program's reader (plumbline import)",
+            r->file, im->name);
     TRY(settings_check_weighty(s, err));
     TRY(im->run(r, s, asked, err));
     if (asked->job_path && im->job) TRY(im->job(r, err));
@@ -134,7 +136,7 @@ static enum status read_configuration(void *options, struct error *err)
     const char *path = asked->import.path, *output = asked->import.output;
     struct settings s;
     if (im->not_python && path_ends_with(path, ".py"))
-        return fail(err, BAD_INPUT, "%s: %s", path, im->not_python);
+        return refuse(err, "%s: %s", path, im->not_python);
     asked->job_path = im->model ? asked->job : output ? output : "-";
     if (im->model) asked->model_path = output || asked->job ? output : "-";
     if (im->read) TRY(im->read(&s, asked, err));

@@ -195,9 +195,9 @@ static enum status refuse_several(const struct settings *s, const struct launche
     for (int i = 0; i < l->count && i < 3; i++)
         text = arena_print(s->arena, "%s; %d (line %d): %s", text, i + 1, l->lines[i],
                            differences(&l->items[i ? 0 : 1], &l->items[i], rows));
-    return fail(err, BAD_INPUT, "%s: %d launches that differ%s%.500s: choose one with --launch N%s",
-                s->document.path, l->count, text, l->count > 3 ? "; ..." : "",
-                same_line ? ", or set what the loop goes over with --set NAME=value" : "");
+    return refuse(err, "%s: %d launches that differ%s%.500s: choose one with --launch N%s",
+                  s->document.path, l->count, text, l->count > 3 ? "; ..." : "",
+                  same_line ? ", or set what the loop goes over with --set NAME=value" : "");
 }
 
 // ---- one script
@@ -253,7 +253,7 @@ static enum status follow(struct settings *to, struct script *script, const stru
     take_places(to, script);
     if (!l.count) return take_values(to, script, rows, err);
     if (chosen > l.count)
-        return fail(err, BAD_INPUT, "%s: --launch %d: there are %d", f->path, (int)chosen, l.count);
+        return refuse(err, "%s: --launch %d: there are %d", f->path, (int)chosen, l.count);
     for (int i = 1; i < l.count && first && !chosen; i++)
         if (!is_twin(&l.items[0], &l.items[i], rows) || !is_twin(&l.items[i], &l.items[0], rows))
             return refuse_several(to, &l, rows, err);
@@ -308,8 +308,7 @@ enum status launch_given(struct script_given *given, const struct option_texts *
 {
     for (int i = 0; i < set->count; i++) {
         const char *text = set->items[i], *equals = strchr(text, '=');
-        if (!equals || equals == text)
-            return fail(err, BAD_INPUT, "--set %.80s: expected NAME=value", text);
+        if (!equals || equals == text) return refuse(err, "--set %.80s: expected NAME=value", text);
         given[i] = (struct script_given){arena_print(arena, "%.*s", (int)(equals - text), text),
                                          equals + 1};
     }
@@ -324,8 +323,8 @@ static enum status read_script(struct settings *s, const struct file *f, struct 
     int follows = 0;
     TRY(launch_given(given, set, f->arena, err));
     if (f->size > SCRIPT_SIZE_MAX)
-        return fail(err, BAD_INPUT, "%s: expected a script of at most %d KB", f->path,
-                    SCRIPT_SIZE_MAX >> 10);
+        return refuse(err, "%s: expected a script of at most %d KB", f->path,
+                      SCRIPT_SIZE_MAX >> 10);
     TRY(follow(s, &script, f, given, set->count, true, err));
     if (*script.notes)
         said_assume(&s->said, "%.*s", (int)strcspn(script.notes, "\n"), script.notes);

@@ -199,8 +199,8 @@ static enum status refuse_rollouts(const struct settings *s, const struct script
                 return settings_refuse(s, s->items[i].key, err, "%s", why);
     for (int i = 0; i < c->count; i++)
         if (!strncmp(c->words[i], "verl.", 5))
-            return fail(err, BAD_INPUT, "%s: line %d: %.80s: %s", s->document.path, c->line,
-                        c->words[i], why);
+            return refuse(err, "%s: line %d: %.80s: %s", s->document.path, c->line, c->words[i],
+                          why);
     return OK;
 }
 
@@ -227,19 +227,19 @@ enum status launch_read_overrides(struct settings *s, const char *path,
         if (!found) found = &script.commands[i];
     }
     if (other)
-        return fail(err, BAD_INPUT,
-                    "%s: launches that differ, %.80s (line %d) and %.80s (line %d): choose one "
-                    "with --launch N",
-                    path, first_difference(found, other, arena), found->line,
-                    first_difference(other, found, arena), other->line);
+        return refuse(err,
+                      "%s: launches that differ, %.80s (line %d) and %.80s (line %d): choose one "
+                      "with --launch N",
+                      path, first_difference(found, other, arena), found->line,
+                      first_difference(other, found, arena), other->line);
     if (!found)
-        return fail(err, BAD_INPUT, "%s: expected a launch with overrides (%s), found none: %s",
-                    path, asked->rollouts ? "data.train_batch_size=256" : "model.seq_length=4096",
-                    asked->rollouts ? "import the script that has it; flags of slime and miles: "
-                                      "plumbline import megatron; of OpenRLHF, TRL's YAML: "
-                                      "plumbline import trainer"
-                                    : "write the run's settings as YAML (config.to_yaml(...), or "
-                                      "run_config.yaml of a checkpoint)");
+        return refuse(err, "%s: expected a launch with overrides (%s), found none: %s", path,
+                      asked->rollouts ? "data.train_batch_size=256" : "model.seq_length=4096",
+                      asked->rollouts ? "import the script that has it; flags of slime and miles: "
+                                        "plumbline import megatron; of OpenRLHF, TRL's YAML: "
+                                        "plumbline import trainer"
+                                      : "write the run's settings as YAML (config.to_yaml(...), or "
+                                        "run_config.yaml of a checkpoint)");
     s->nodes = script.nodes, s->of_node = script.of_node, s->said.with = script.read_in;
     take(s, found);
     return asked->rollouts ? OK : refuse_rollouts(s, found, err);

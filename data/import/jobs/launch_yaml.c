@@ -178,10 +178,11 @@ enum status launch_read_yaml(struct settings *s, const char *path, const struct 
                                        : settings_read_yaml_raw)(&yaml, path, s->arena, err));
     if (is_neox(&yaml)) return take_neox(s, &yaml, err);
     if (path_ends_with(path, ".json"))
-        return fail(err, BAD_INPUT,
-                    "%s: expected GPT-NeoX's keys, found others: a model's config.json is read by "
-                    "import hf, DeepSpeed's file by import deepspeed",
-                    path);
+        return refuse(
+            err,
+            "%s: expected GPT-NeoX's keys, found others: a model's config.json is read by "
+            "import hf, DeepSpeed's file by import deepspeed",
+            path);
     TRY(refuse_primus(&yaml, err));
     for (int i = 0; i < yaml.count; i++) arguments |= flag_of(yaml.items[i].key, true) != NULL;
     TRY(take_defaults(s, &yaml, err));
@@ -196,8 +197,8 @@ enum status launch_read_yaml(struct settings *s, const char *path, const struct 
                                other->text);
     }
     if (found >= READ_LEAST) return OK;
-    return fail(
-        err, BAD_INPUT,
+    return refuse(
+        err,
         "%s: expected flags of Megatron-LM (MODEL_ARGS with --hidden-size: 4096, Primus's or "
         "FlagScale's keys), found %d: other YAML is read by import nemo, nanotron or trainer",
         path, found);

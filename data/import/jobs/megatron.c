@@ -328,21 +328,20 @@ static enum status check_program(const struct run *r, const struct settings *s, 
     const char *name = s->program ? s->program : "";
     const struct setting *task = setting_of(s, "task");
     if (strstr(name, "tasks/") && task && task->text && !strstr("WIKITEXT103 LAMBADA", task->text))
-        return fail(err, BAD_INPUT,
-                    "%s: %.80s fine-tunes an encoder for a task (%.40s), which flags do not "
-                    "describe: describe its layers in a model document (docs/FORMATS.md)",
-                    r->file, name, task->text);
+        return refuse(err,
+                      "%s: %.80s fine-tunes an encoder for a task (%.40s), which flags do not "
+                      "describe: describe its layers in a model document (docs/FORMATS.md)",
+                      r->file, name, task->text);
     for (size_t i = 0; i < ARRAY_LENGTH(others) && r->wants_model && !r->hybrid; i++)
         if (strstr(name, others[i][0]))
-            return fail(
-                err, BAD_INPUT,
+            return refuse(
+                err,
                 "%s: %.80s trains %s, which flags do not describe: write only the job (--job, "
                 "without -o), and take the model from its config.json (plumbline import hf)",
                 r->file, name, others[i][1]);
     if (r->wants_job && has_one_of(name, tools) && !strstr(name, "train"))
-        return fail(err, BAD_INPUT,
-                    "%s: %.80s does not train: write only the model (-o, without --job)", r->file,
-                    name);
+        return refuse(err, "%s: %.80s does not train: write only the model (-o, without --job)",
+                      r->file, name);
     return OK;
 }
 
@@ -370,12 +369,12 @@ static enum status check_others(const struct run *r, const struct settings *s, s
     if (!r->wants_job || s->neox || !(none || half) || s->said.unknown_count < UNKNOWN_LEAST)
         return OK;
     const char *first = strstr(s->said.unknown, "--");
-    return fail(err, BAD_INPUT,
-                "%s: %d of its flags, such as %.*s, are none of Megatron's, and --seq-length or "
-                "--micro-batch-size is missing: is it another program's (plumbline import lists "
-                "the readers)?",
-                r->file, s->said.unknown_count, first ? (int)strcspn(first, " \n") : 0,
-                first ? first : "");
+    return refuse(err,
+                  "%s: %d of its flags, such as %.*s, are none of Megatron's, and --seq-length or "
+                  "--micro-batch-size is missing: is it another program's (plumbline import lists "
+                  "the readers)?",
+                  r->file, s->said.unknown_count, first ? (int)strcspn(first, " \n") : 0,
+                  first ? first : "");
 }
 
 // Beside a tower for images --seq-length is the tower's.

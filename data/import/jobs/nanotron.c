@@ -65,10 +65,10 @@ static enum status set_model(struct run *r, struct settings *s, struct error *er
     struct shape *m = &r->shape;
     bool starcoder = r->unmasked;
     if (r->wants_model && !r->swiglu && !starcoder)
-        return fail(err, BAD_INPUT,
-                    "%s: model.model_config: expected is_llama_config, is_qwen2_config or "
-                    "is_starcoder2_config: write only the job (--job, without -o)",
-                    r->file);
+        return refuse(err,
+                      "%s: model.model_config: expected is_llama_config, is_qwen2_config or "
+                      "is_starcoder2_config: write only the job (--job, without -o)",
+                      r->file);
     if (r->wants_model && !starcoder && r->activation && !is(r->activation, "silu"))
         return settings_refuse(s, "model.model_config.hidden_act", err,
                                "expected silu, found %.40s", r->activation);
@@ -112,8 +112,7 @@ static enum status read_run(struct run *r, struct settings *s, const struct aske
     if (!r->wants_job) return core_check(r, err);
     if (l->tensor < 1 || l->pipeline < 1 || l->context < 1 || r->replicas < 1 ||
         r->replicas > 1 << 20)
-        return fail(err, BAD_INPUT, "%s: parallelism: expected dp, tp and pp of at least 1",
-                    r->file);
+        return refuse(err, "%s: parallelism: expected dp, tp and pp of at least 1", r->file);
     set_layout(r, s);
     if (l->zero > 1)
         return settings_refuse(s, "optimizer.zero_stage", err, "expected 0 or 1, found %d",

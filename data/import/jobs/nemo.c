@@ -138,11 +138,11 @@ static enum status find_provided(struct run *r, struct settings *s, const struct
     struct model *m = TAKE(s->arena, 1, struct model);
     if (!other || (!known && !asked->model_path)) return OK;
     if (!known)
-        return fail(err, BAD_INPUT,
-                    "%s: model._target_: %s has layers of its own, which are read as %s's alone: "
-                    "expected num_layers %d and hidden_size %lld, found %lld and %lld",
-                    r->file, r->provider, other->shipped, other->blocks, (long long)other->hidden,
-                    (long long)r->layers, (long long)r->shape.hidden);
+        return refuse(err,
+                      "%s: model._target_: %s has layers of its own, which are read as %s's alone: "
+                      "expected num_layers %d and hidden_size %lld, found %lld and %lld",
+                      r->file, r->provider, other->shipped, other->blocks, (long long)other->hidden,
+                      (long long)r->layers, (long long)r->shape.hidden);
     if (shipped_find(&path, "models", known->shipped, s->arena, &ignored) == OK &&
         model_load(m, path, s->arena, &ignored) == OK)
         r->known = m;
@@ -192,14 +192,15 @@ static enum status check_sizes(const struct run *r, const struct asked *asked, s
 {
     const struct shape *s = &r->shape;
     if (asked->model_path && !r->known && (!r->layers || !s->hidden || !s->heads))
-        return fail(err, BAD_INPUT,
-                    "%s: model: expected num_layers, hidden_size and num_attention_heads, found no "
-                    "%s: write only the job (--job, without -o), and use a model from plumbline "
-                    "models",
-                    r->file,
-                    !r->layers   ? "num_layers"
-                    : !s->hidden ? "hidden_size"
-                                 : "num_attention_heads");
+        return refuse(
+            err,
+            "%s: model: expected num_layers, hidden_size and num_attention_heads, found no "
+            "%s: write only the job (--job, without -o), and use a model from plumbline "
+            "models",
+            r->file,
+            !r->layers   ? "num_layers"
+            : !s->hidden ? "hidden_size"
+                         : "num_attention_heads");
     const struct settings_lack of[] = {
         {asked->model_path && !r->known && !s->vocabulary, "vocab_size (the tokenizer's)",
          "--vocabulary"},

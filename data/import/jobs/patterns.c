@@ -78,8 +78,8 @@ enum status core_pattern(bool *to, const struct run *r, const char *flag, const 
     }
     read_sum(&p, 0);
     if (!p.wrong && !*p.at && p.count == r->layers) return OK;
-    return fail(err, BAD_INPUT, "%s: %s: expected %lld layers, found %lld in \"%s\"", r->file, flag,
-                (long long)r->layers, (long long)p.count, text);
+    return refuse(err, "%s: %s: expected %lld layers, found %lld in \"%s\"", r->file, flag,
+                  (long long)r->layers, (long long)p.count, text);
 }
 
 // One layer of the kind after each `gap` state spaces, where that is rounded on the way.
@@ -96,10 +96,10 @@ enum status core_allocate(struct run *r, struct arena *arena, struct error *err)
 {
     double attention = r->hybrid_attention, mlp = r->hybrid_mlp;
     if (attention + mlp > 1)
-        return fail(err, BAD_INPUT,
-                    "%s: --hybrid-attention-ratio and --hybrid-mlp-ratio: expected at most 1 "
-                    "together, found %g and %g",
-                    r->file, attention, mlp);
+        return refuse(err,
+                      "%s: --hybrid-attention-ratio and --hybrid-mlp-ratio: expected at most 1 "
+                      "together, found %g and %g",
+                      r->file, attention, mlp);
     int layers = (int)(r->layers < LAYERS_MAX ? r->layers : LAYERS_MAX),
         attentions = (int)rint(layers * attention), parts = (int)rint(layers * mlp);
     char *letters = TAKE(arena, layers + 1, char);
@@ -118,9 +118,8 @@ enum status core_hybrid(struct core_kinds *k, struct run *r, struct error *err)
     for (const char *at = r->hybrid; at && *at; at++) {
         if (*at == '|') continue;
         if (!strchr("M*-E", *at))
-            return fail(
-                err, BAD_INPUT,
-                "%s: --hybrid-layer-pattern: expected layers M, *, - and E, found \"%.40s\"",
+            return refuse(
+                err, "%s: --hybrid-layer-pattern: expected layers M, *, - and E, found \"%.40s\"",
                 r->file, at);
         if (k) {
             k->linear[count] = *at == 'M', k->mixture[count] = *at == 'E';
@@ -130,8 +129,8 @@ enum status core_hybrid(struct core_kinds *k, struct run *r, struct error *err)
         count++;
     }
     if (r->hybrid && r->layers && r->layers != count)
-        return fail(err, BAD_INPUT, "%s: --num-layers %lld, but --hybrid-layer-pattern has %lld",
-                    r->file, (long long)r->layers, (long long)count);
+        return refuse(err, "%s: --num-layers %lld, but --hybrid-layer-pattern has %lld", r->file,
+                      (long long)r->layers, (long long)count);
     if (r->hybrid) r->layers = count;
     return OK;
 }

@@ -294,7 +294,7 @@ static enum status set_batch(struct run *r, struct settings *s, const struct ask
             : r->file;
     TRY(settings_ask(asker, of, ARRAY_LENGTH(of), err));
     if (r->micro_batch > 1 << 20 || j->global_batch > INT64_C(1) << 40)
-        return fail(err, BAD_INPUT, "%s: expected smaller batches", r->file);
+        return refuse(err, "%s: expected smaller batches", r->file);
     l->micro_batch = (int)r->micro_batch;
     return OK;
 }

@@ -298,14 +298,14 @@ enum status settings_take_environment(struct run *r, const struct settings *s, s
     if (!s->machines || r->gpus || !r->wants_job) return OK;
     const char *open = script_open_name(s->machines, s->arena);
     if (open)
-        return fail(err, BAD_INPUT,
-                    "%s: not set in the file: %.60s (NNODES): give it with --set NAME=value, or "
-                    "the number of GPUs with --gpus",
-                    s->document.path, open);
+        return refuse(err,
+                      "%s: not set in the file: %.60s (NNODES): give it with --set NAME=value, or "
+                      "the number of GPUs with --gpus",
+                      s->document.path, open);
     r->nodes = atoll(s->machines);
     if (r->nodes > 0 && r->nodes <= 1 << 20) return OK;
-    return fail(err, BAD_INPUT, "%s: NNODES: expected a number of nodes, found \"%.40s\"",
-                s->document.path, s->machines);
+    return refuse(err, "%s: NNODES: expected a number of nodes, found \"%.40s\"", s->document.path,
+                  s->machines);
 }
 
 // GPUs that no launcher states, by variables: of the run, or of a node whose launcher takes all.
@@ -351,8 +351,8 @@ enum status settings_divide(const char *file, const char *what, int64_t all, int
                             struct error *err)
 {
     if (by < 1 || all < by || all % by || all / by > 1 << 30)
-        return fail(err, BAD_INPUT, "%s: %s: expected a multiple of %lld, found %lld", file, what,
-                    (long long)by, (long long)all);
+        return refuse(err, "%s: %s: expected a multiple of %lld, found %lld", file, what,
+                      (long long)by, (long long)all);
     *to = (int)(all / by);
     return OK;
 }

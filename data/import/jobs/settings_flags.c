@@ -35,7 +35,7 @@ enum status launch_set(struct settings *s, const char *key, const char *text, st
         return OK;
     }
     if (s->count == FLAGS_MAX)
-        return fail(err, BAD_INPUT, "%s: expected at most %d flags", s->document.path, FLAGS_MAX);
+        return refuse(err, "%s: expected at most %d flags", s->document.path, FLAGS_MAX);
     *GROWN(s->arena, s->items, s->count, s->capacity, 64) = (struct setting){key, text, 0};
     return OK;
 }

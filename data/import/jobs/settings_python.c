@@ -447,13 +447,14 @@ static enum status choose(struct python *p, const char **name, struct error *err
     r->at = r->s->begin, r->line = 1;
     if (plan) *name = plan;
     if (count == 1 || plan) return OK;
-    return fail(err, BAD_INPUT,
-                count ? "%s: has %d functions that return a Trainer.Config: name one with --config "
+    return refuse(err,
+                  count
+                      ? "%s: has %d functions that return a Trainer.Config: name one with --config "
                         "(%.400s%s)"
                       : "%s: expected a function that returns a Trainer.Config (torchtitan 0.3 and "
                         "later), found none: of other programs' Python nothing is read; take the "
                         "model from its config.json (plumbline import hf)",
-                r->s->document.path, count, list, count > NAMES_LISTED ? " ..." : "");
+                  r->s->document.path, count, list, count > NAMES_LISTED ? " ..." : "");
 }
 
 // The package that model_registry is of: of an import, or the file's folder.
@@ -482,8 +483,7 @@ enum status settings_read_python(struct settings *s, const char *path, const cha
     TRY(source_open(&p.source, s, path, arena, err));
     s->last_wins = true;
     if (!name) TRY(choose(&p, &name, err));
-    if (!find_function(&p, name, &f))
-        return fail(err, BAD_INPUT, "%s: has no function %.80s", path, name);
+    if (!find_function(&p, name, &f)) return refuse(err, "%s: has no function %.80s", path, name);
     TRY(read_function(&p, &f, err));
     const char *model = model_of(&p);
     if (model) TRY(source_add(&p.source, "model.name", model, err));

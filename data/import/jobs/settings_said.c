@@ -51,9 +51,8 @@ enum status settings_check_open(const struct settings *s, struct error *err)
 {
     if (!*s->open) return OK;
     bool gpus = strstr(s->open, "(--nproc-per-node)") || strstr(s->open, "(--nnodes)");
-    return fail(err, BAD_INPUT,
-                "%s: not set in the file: %.600s: give each with --set NAME=value%s",
-                s->document.path, s->open, gpus ? ", the number of GPUs with --gpus" : "");
+    return refuse(err, "%s: not set in the file: %.600s: give each with --set NAME=value%s",
+                  s->document.path, s->open, gpus ? ", the number of GPUs with --gpus" : "");
 }
 
 void settings_hint(const struct settings *s, struct error *err)
@@ -251,11 +250,11 @@ enum status settings_check_weighty(const struct settings *s, struct error *err)
     const char *more = s->weighty_count > WEIGHTY_TOLD
                            ? arena_print(s->arena, " and %d more", s->weighty_count - WEIGHTY_TOLD)
                            : "";
-    return fail(err, BAD_INPUT,
-                "%s: unknown, and by the name of what a model or job states: %s%s: --ignore NAME "
-                "leaves one out that changes nothing here%s",
-                s->document.path, s->weighty, more,
-                s->weighty_count < 2 ? "" : "; or the file is another program's");
+    return refuse(err,
+                  "%s: unknown, and by the name of what a model or job states: %s%s: --ignore NAME "
+                  "leaves one out that changes nothing here%s",
+                  s->document.path, s->weighty, more,
+                  s->weighty_count < 2 ? "" : "; or the file is another program's");
 }
 
 // For a section without any known key, only the first name.
@@ -339,8 +338,8 @@ enum status settings_refuse(const struct settings *s, const char *key, struct er
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     if (at && !s->flags)
-        return fail(err, BAD_INPUT, "%s: line %d: %s: %s", s->document.path, at->line, key, text);
-    return fail(err, BAD_INPUT, "%s: %s%s: %s", s->document.path, dashes(s), key, text);
+        return refuse(err, "%s: line %d: %s: %s", s->document.path, at->line, key, text);
+    return refuse(err, "%s: %s%s: %s", s->document.path, dashes(s), key, text);
 }
 
 enum status settings_ask(const char *file, const struct settings_lack *of, int count,
@@ -358,6 +357,6 @@ enum status settings_ask(const char *file, const struct settings_lack *of, int c
         found++;
     }
     if (!found) return OK;
-    return fail(err, BAD_INPUT, "%s: %s %s missing: give %s with %s", file, what,
-                found > 1 ? "are" : "is", found > 1 ? "them" : "it", options);
+    return refuse(err, "%s: %s %s missing: give %s with %s", file, what, found > 1 ? "are" : "is",
+                  found > 1 ? "them" : "it", options);
 }

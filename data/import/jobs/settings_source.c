@@ -20,7 +20,7 @@ enum status source_open(struct settings_source *r, struct settings *s, const cha
         .s = s, .at = text, .end = text + size, .line = 1, .scratch = TAKE(arena, size + 1, char)};
     s->begin = text;
     if (strspn(r->at, " \t\r\n") == (size_t)(r->end - r->at))
-        return fail(err, BAD_INPUT, "%s: expected settings, found an empty file", path);
+        return refuse(err, "%s: expected settings, found an empty file", path);
     return OK;
 }
 
@@ -30,9 +30,8 @@ enum status source_no_script(const struct settings_source *r, const char *expect
     if (strncmp(r->at, "#!", 2) != 0 && strncmp(r->at, "#SBATCH", 7) != 0 &&
         !script_is_name(r->s->document.path))
         return OK;
-    return fail(err, BAD_INPUT,
-                "%s: expected %s, found a script: give the file that its launch names",
-                r->s->document.path, expected);
+    return refuse(err, "%s: expected %s, found a script: give the file that its launch names",
+                  r->s->document.path, expected);
 }
 
 const char *source_join(const struct settings_source *r, const char *before, const char *part)

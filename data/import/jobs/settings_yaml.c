@@ -362,7 +362,7 @@ static enum status read_file(struct settings *s, const char *path, bool last_win
         r.at += 3;
         TRY(next_content(&r, &column, err));
     }
-    if (column < 0) return fail(err, BAD_INPUT, "%s: expected settings, found only comments", path);
+    if (column < 0) return refuse(err, "%s: expected settings, found only comments", path);
     if (*r.at == '{') TRY(source_value(&r, "", err));
     else TRY(read_node(&r, column, "", err));
     TRY(next_content(&r, &column, err));

@@ -67,9 +67,8 @@ static enum status set_degrees(struct run *r, const struct settings *s, struct e
     int64_t others = 1;
     for (size_t i = 0; i < ARRAY_LENGTH(degrees); i++) {
         if (degrees[i] < 1 || degrees[i] > 65536)
-            return fail(err, BAD_INPUT,
-                        "%s: parallelism: expected degrees of 1 to 65536, found %lld",
-                        s->document.path, (long long)degrees[i]);
+            return refuse(err, "%s: parallelism: expected degrees of 1 to 65536, found %lld",
+                          s->document.path, (long long)degrees[i]);
         if (i < 4) others *= degrees[i];
         if (others > 1 << 30) others = 1 << 30;
     }
@@ -84,8 +83,8 @@ static enum status set_degrees(struct run *r, const struct settings *s, struct e
         TRY(settings_divide(s->document.path, "--gpus over replicas x tensor x pipeline x context",
                             r->gpus, others, &shards, err));
     if (r->shards > 0 && shards != r->shards)
-        return fail(err, BAD_INPUT, "%s: parallelism: the degrees together are %lld, --gpus %lld",
-                    s->document.path, (long long)(others * r->shards), (long long)r->gpus);
+        return refuse(err, "%s: parallelism: the degrees together are %lld, --gpus %lld",
+                      s->document.path, (long long)(others * r->shards), (long long)r->gpus);
     l->data = (int)r->replicas * shards;
     l->expert_tensor = l->expert > 1 && part != l->tensor ? (int)part : 0;
     return OK;
@@ -220,9 +219,9 @@ static enum status set_precision(struct run *r, struct settings *s, struct error
          mx = find_in_any_case(words, "mx") || setting_lists(s, "model.converters", "mx") ||
               setting_lists(s, "model.converters", "quantize.linear.mx");
     if ((!narrow && strcmp(r->precision, "float32")) || (!half && strcmp(r->dtype, "float32")))
-        return fail(err, BAD_INPUT,
-                    "%s: training: dtype, mixed_precision_param: expected bfloat16 or float32",
-                    s->document.path);
+        return refuse(err,
+                      "%s: training: dtype, mixed_precision_param: expected bfloat16 or float32",
+                      s->document.path);
     if (half) said_assume(&s->said, "training.dtype bfloat16: states of 2 bytes; a job's are of 4");
     others = others && !r->python; // from 0.3 on it is FSDP's, which a single shard has, too
     if (narrow && !half && !sharded && others)

@@ -106,9 +106,9 @@ static enum status check_trainer(struct settings *s, struct error *err)
     const char *name = s->program;
     if (!name) return OK;
     if (strstr(name, "Flux") || strstr(name, "Diffusion"))
-        return fail(err, BAD_INPUT,
-                    "%s: %.60s trains a diffusion model; those that are read are of language",
-                    s->document.path, name);
+        return refuse(err,
+                      "%s: %.60s trains a diffusion model; those that are read are of language",
+                      s->document.path, name);
     said_assume(&s->said, "%.60s: what it does beyond torchtitan's Trainer is left out", name);
     return OK;
 }
@@ -164,18 +164,19 @@ enum status titan_read_primus(struct settings *s, const char *path, struct arena
     const char *framework = stated(&yaml, "framework"), *model = stated(&yaml, "model"),
                *turbo = NULL;
     if (!framework || strcmp(framework, "torchtitan"))
-        return fail(err, BAD_INPUT,
-                    "%s: expected torchtitan's TOML or Python, or Primus's YAML with %sframework "
-                    "torchtitan: other YAML is read by import megatron, nemo, nanotron or trainer",
-                    path, module);
+        return refuse(
+            err,
+            "%s: expected torchtitan's TOML or Python, or Primus's YAML with %sframework "
+            "torchtitan: other YAML is read by import megatron, nemo, nanotron or trainer",
+            path, module);
     *s = yaml, s->count = 0;
     for (int i = 0; i < yaml.count; i++) {
         struct setting at = yaml.items[i];
         if (strncmp(at.key, overrides, sizeof overrides - 1)) continue;
         if (at.text && strstr(at.text, "${"))
-            return fail(err, BAD_INPUT,
-                        "%s: line %d: %.80s: is set by the environment, \"%.60s\": write its value",
-                        path, at.line, at.key, at.text);
+            return refuse(
+                err, "%s: line %d: %.80s: is set by the environment, \"%.60s\": write its value",
+                path, at.line, at.key, at.text);
         at.key += sizeof overrides - 1;
         if (strncmp(at.key, kernels, sizeof kernels - 1)) s->items[s->count++] = at;
         else if (at.text && !strcmp(at.text, "true")) turbo = at.key;

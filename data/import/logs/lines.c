@@ -121,8 +121,8 @@ enum status log_next(struct log *l, bool *more, struct error *err)
     if (r->counts || !l->lines) l->lines++; // what a bar overwrites is one line
     for (; c >= 0 && c != '\n' && c != '\r'; c = next_byte(r)) {
         if (!is_text(r, c))
-            return fail(err, BAD_INPUT, "%s: line %lld: expected text, found a NUL byte", l->path,
-                        (long long)l->lines);
+            return refuse(err, "%s: line %lld: expected text, found a NUL byte", l->path,
+                          (long long)l->lines);
         if (c == '\0') continue;
         if (c == 27) skip_code(r);
         else if (length < LINE_MOST) r->line[length++] = (char)c;

@@ -83,32 +83,31 @@ static enum status refuse_runs(const struct log *l, struct error *err)
 {
     const struct log_runs *r = &l->runs;
     if (!r->count)
-        return fail(err, BAD_INPUT,
-                    "%s: --run: expected a table of runs with a column of rates, found none",
-                    l->path);
+        return refuse(err, "%s: --run: expected a table of runs with a column of rates, found none",
+                      l->path);
     if (r->several)
-        return fail(err, BAD_INPUT,
-                    "%s: line %d: --run %s: expected the number of one of several runs of that "
-                    "name: %s%s",
-                    l->path, r->line, l->run, r->names, r->count > RUNS_NAMED ? " ..." : "");
+        return refuse(err,
+                      "%s: line %d: --run %s: expected the number of one of several runs of that "
+                      "name: %s%s",
+                      l->path, r->line, l->run, r->names, r->count > RUNS_NAMED ? " ..." : "");
     if (r->chosen)
-        return fail(err, BAD_INPUT,
-                    "%s: line %d: --run %s: expected a rate under a column that says of what it is "
-                    "(as step time (s), tokens/s/GPU, TFLOPS/GPU, samples/s), found none",
-                    l->path, r->line, l->run);
-    return fail(err, BAD_INPUT,
-                "%s: line %d: expected --run to %s one of %d run%s in its tables: %s%s", l->path,
-                r->line, l->run ? "name" : "choose", r->count, r->count > 1 ? "s" : "", r->names,
-                r->count > RUNS_NAMED ? " ..." : "");
+        return refuse(
+            err,
+            "%s: line %d: --run %s: expected a rate under a column that says of what it is "
+            "(as step time (s), tokens/s/GPU, TFLOPS/GPU, samples/s), found none",
+            l->path, r->line, l->run);
+    return refuse(err, "%s: line %d: expected --run to %s one of %d run%s in its tables: %s%s",
+                  l->path, r->line, l->run ? "name" : "choose", r->count, r->count > 1 ? "s" : "",
+                  r->names, r->count > RUNS_NAMED ? " ..." : "");
 }
 
-static enum status refuse(const struct log *l, struct error *err)
+static enum status refuse_log(const struct log *l, struct error *err)
 {
     if (l->runs.count > 1 || l->run) return refuse_runs(l, err);
-    return fail(err, BAD_INPUT,
-                "%s: expected a training log (iteration lines, printed arguments, MLPerf or "
-                "out-of-memory lines), found none in %lld line%s",
-                l->path, (long long)l->lines, l->lines == 1 ? "" : "s");
+    return refuse(err,
+                  "%s: expected a training log (iteration lines, printed arguments, MLPerf or "
+                  "out-of-memory lines), found none in %lld line%s",
+                  l->path, (long long)l->lines, l->lines == 1 ? "" : "s");
 }
 
 enum status log_read(struct log *l, const char *path, const char *run, struct arena *arena,
@@ -128,7 +127,8 @@ enum status log_read(struct log *l, const char *path, const char *run, struct ar
     log_table(l, "");
     log_take_prose(l);
     l->format = format_of(l);
-    if ((run && (!l->runs.chosen || l->runs.several)) || !says_something(l)) return refuse(l, err);
+    if ((run && (!l->runs.chosen || l->runs.several)) || !says_something(l))
+        return refuse_log(l, err);
     log_conclude(l);
     return OK;
 }

@@ -128,13 +128,13 @@ static int path_of(const struct tree *x, const struct device *a, const struct de
 static enum status end_tree(struct tree *x, struct error *err)
 {
     struct topology *t = x->t;
-    if (x->full)
-        return fail(err, BAD_INPUT, "%s: more than %d GPUs and NICs", t->path, ENTITIES_MAX);
+    if (x->full) return refuse(err, "%s: more than %d GPUs and NICs", t->path, ENTITIES_MAX);
     if (!t->gpu_count)
-        return fail(err, BAD_INPUT,
-                    "%s: lstopo names no GPU (cuda0, nvml0, rsmi0 ...): it was built without CUDA, "
-                    "NVML and RSMI, or ran without --filter io:important; give nvidia-smi topo -m",
-                    t->path);
+        return refuse(
+            err,
+            "%s: lstopo names no GPU (cuda0, nvml0, rsmi0 ...): it was built without CUDA, "
+            "NVML and RSMI, or ran without --filter io:important; give nvidia-smi topo -m",
+            t->path);
     t->paths = TAKE(t->arena, t->count * t->count, int);
     t->rates = TAKE(t->arena, t->count * t->count, double);
     t->row_count = t->count, t->links_unsaid = true;

@@ -263,8 +263,8 @@ enum status mesh_check_gpu(const char *gpu, bool amd, int capability, struct sai
     const struct gpu_links *of = mesh_links_of(gpu);
     if (!of) return OK;
     if (amd == (of->capability > 0))
-        return fail(err, BAD_INPUT, "%s: these are %s's GPUs, but %.60s is %s's: --like, --gpu",
-                    path, amd ? "AMD" : "NVIDIA", gpu, amd ? "NVIDIA" : "AMD");
+        return refuse(err, "%s: these are %s's GPUs, but %.60s is %s's: --like, --gpu", path,
+                      amd ? "AMD" : "NVIDIA", gpu, amd ? "NVIDIA" : "AMD");
     // 100 and 103 have the same links
     if (!amd && capability > 0 && capability != of->capability && capability / 10 != 10)
         said_assume(said, "GPUs of capability %d.%d are described as %s, which has %d.%d",

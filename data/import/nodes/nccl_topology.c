@@ -175,12 +175,11 @@ static enum status expect_gpus(const struct node *n, struct error *err)
 {
     if (n->gpu_count || n->listed_gpus) return OK;
     if (n->any_pci)
-        return fail(err, BAD_INPUT,
-                    "%s: its <pci> elements have no class, which NCCL fills in on the node: give "
-                    "what it then has, NCCL_TOPO_DUMP_FILE",
-                    n->path);
-    return fail(err, BAD_INPUT, "%s: expected <gpu> elements of NCCL's topology, found none",
-                n->path);
+        return refuse(err,
+                      "%s: its <pci> elements have no class, which NCCL fills in on the node: give "
+                      "what it then has, NCCL_TOPO_DUMP_FILE",
+                      n->path);
+    return refuse(err, "%s: expected <gpu> elements of NCCL's topology, found none", n->path);
 }
 
 // In a script, the file begins at <system>; whatever follows its end is not read.
@@ -367,8 +366,8 @@ static enum status take_list(struct node_group *g, const struct node *n, const s
     enum nic_kind kind = n->listed_cards[NIC_INFINIBAND] ? NIC_INFINIBAND : NIC_ETHERNET;
     int cards = n->listed_cards[kind];
     if (!r->like)
-        return fail(
-            err, BAD_INPUT,
+        return refuse(
+            err,
             "%s: a list of PCI devices, without links and speeds, which NCCL finds on the node: "
             "give --like CLUSTER (plumbline clusters), or what it found, NCCL_TOPO_DUMP_FILE",
             n->path);
@@ -408,20 +407,20 @@ static enum status put_links(struct node_group *g, struct node *n, const struct 
     bool stated = r->intra_bytes_per_s > 0, known = make_mesh(&m, n, r->link_bytes_per_s);
     *hosts = n->host_count > 1 && known && all_switched(&m) ? 1 : n->host_count;
     if (n->gpu_count % *hosts)
-        return fail(err, BAD_INPUT, "%s: %d GPUs on %d hosts: expected the same number on each",
-                    n->path, n->gpu_count, *hosts);
+        return refuse(err, "%s: %d GPUs on %d hosts: expected the same number on each", n->path,
+                      n->gpu_count, *hosts);
     g->gpus_per_node = n->gpu_count / *hosts;
     if (*hosts > 1 && !take_host(&m, *hosts, n->arena))
-        return fail(err, BAD_INPUT, "%s: expected %d hosts with the same links, found others",
-                    n->path, *hosts);
+        return refuse(err, "%s: expected %d hosts with the same links, found others", n->path,
+                      *hosts);
     if (stated) {
         g->intra.bytes_per_s = r->intra_bytes_per_s, g->ring_count = g->switch_sum_count = 0;
         why = "stated";
     } else if (!known || !mesh_put(g, &m, &why, n->arena))
-        return fail(err, BAD_INPUT,
-                    "%s: the bandwidth between two GPUs is unknown (%s): give --link-bytes-per-s "
-                    "or --intra-bytes-per-s",
-                    n->path, why);
+        return refuse(err,
+                      "%s: the bandwidth between two GPUs is unknown (%s): give --link-bytes-per-s "
+                      "or --intra-bytes-per-s",
+                      n->path, why);
     share_lanes(n);
     put_nics(g, n, g, *hosts, n->arena);
     tell_group(g, n, &m, why, stated, n->arena);
@@ -447,10 +446,10 @@ static enum status make_group(struct node_group *g, struct node *n, const struct
                        n->path, err));
     if (reading->strict && reading->said.assumed) return OK; // refused in one line
     if (!g->gpu || !g->memory_bytes)
-        return fail(err, BAD_INPUT,
-                    "%s: NCCL's topology does not state the GPU's name and memory: give --like "
-                    "CLUSTER (plumbline clusters), or --gpu and --memory-gb",
-                    n->path);
+        return refuse(err,
+                      "%s: NCCL's topology does not state the GPU's name and memory: give --like "
+                      "CLUSTER (plumbline clusters), or --gpu and --memory-gb",
+                      n->path);
     return put_links(g, n, r, &hosts, err);
 }
 

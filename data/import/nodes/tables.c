@@ -166,8 +166,8 @@ static enum status drop_nics(struct topology *t, struct error *err)
         if (!t->is_gpu[row] || !t->is_gpu[column]) continue;
         int path = t->paths[i] ? t->paths[i] : path_at(t, column, row);
         if (!path && row != column)
-            return fail(err, BAD_INPUT, "%s: %.40s, %.40s: both cells are cut off", t->path,
-                        t->names[row], t->names[column]);
+            return refuse(err, "%s: %.40s, %.40s: both cells are cut off", t->path, t->names[row],
+                          t->names[column]);
         paths[count++] = path;
     }
     t->paths = paths, count = 0;
@@ -326,17 +326,18 @@ static enum status end_amd(struct amd *a, struct error *err)
     struct topology *t = a->t;
     t->form = FORM_AMD, t->row_count = t->count;
     if (!a->typed)
-        return fail(err, BAD_INPUT,
-                    "%s: expected a complete table of link types (rocm-smi --showtopo, or amd-smi "
-                    "topology), found none: weights and hops do not say what joins two GPUs",
-                    t->path);
+        return refuse(
+            err,
+            "%s: expected a complete table of link types (rocm-smi --showtopo, or amd-smi "
+            "topology), found none: weights and hops do not say what joins two GPUs",
+            t->path);
     for (int i = 0; i < t->count * t->count; i++) {
         int row = i / t->count, column = i % t->count;
         if (row == column) continue;
         if (!a->linked[i] && !a->pcie[i])
-            return fail(err, BAD_INPUT,
-                        "%s: %.40s, %.40s: expected XGMI or PCIE, found another type of link",
-                        t->path, t->names[row], t->names[column]);
+            return refuse(err,
+                          "%s: %.40s, %.40s: expected XGMI or PCIE, found another type of link",
+                          t->path, t->names[row], t->names[column]);
         t->paths[i] = a->pcie[i]                    ? PATH_PCIE
                       : a->hopped && a->hops[i] > 1 ? PATH_HOPS
                                                     : PATH_LINKS + 1;
@@ -387,21 +388,21 @@ enum status topology_read(struct topology *t, const char *text, size_t size, str
     text_open(lines, t->path, bare, size, t->arena);
     TRY(read_matrix(t, lines, err));
     if (t->links && !t->count && !t->links_listed)
-        return fail(err, BAD_INPUT,
-                    "%s: a list of %d GPUs (nvidia-smi -L), without what joins them: give "
-                    "nvidia-smi topo -m",
-                    t->path, t->gpu_count);
+        return refuse(err,
+                      "%s: a list of %d GPUs (nvidia-smi -L), without what joins them: give "
+                      "nvidia-smi topo -m",
+                      t->path, t->gpu_count);
     if (t->links && !t->count) {
         t->form = FORM_LINKS;
         return OK;
     }
     if (!t->count)
-        return fail(err, BAD_INPUT,
-                    "%s: expected what nvidia-smi topo -m (or nvlink -s), rocm-smi --showtopo, "
-                    "amd-smi topology or lstopo prints, found no header GPU0 ...",
-                    t->path);
+        return refuse(err,
+                      "%s: expected what nvidia-smi topo -m (or nvlink -s), rocm-smi --showtopo, "
+                      "amd-smi topology or lstopo prints, found no header GPU0 ...",
+                      t->path);
     if (!has_gpus(t))
-        return fail(err, BAD_INPUT, "%s: expected a row of each of %d GPUs and NICs, found %d rows",
-                    t->path, t->count, t->row_count);
+        return refuse(err, "%s: expected a row of each of %d GPUs and NICs, found %d rows", t->path,
+                      t->count, t->row_count);
     return OK;
 }

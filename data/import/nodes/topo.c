@@ -194,22 +194,24 @@ static enum status put_intra(struct node_group *g, struct reading *r, const stru
         return OK;
     }
     if (t->links_unsaid && t->gpu_count > 1)
-        return fail(err, BAD_INPUT,
-                    "%s: lstopo does not say here what links join GPUs (its XML does, built with "
-                    "NVML): give nvidia-smi topo -m, or --intra-bytes-per-s",
-                    t->path);
+        return refuse(err,
+                      "%s: lstopo does not say here what links join GPUs (its XML does, built with "
+                      "NVML): give nvidia-smi topo -m, or --intra-bytes-per-s",
+                      t->path);
     const struct gpu_links *of =
         mesh_links_of(t->gpu_name && !strncmp(t->gpu_name, "Tesla ", 6) ? t->gpu_name + 6 : g->gpu);
     if (t->form == FORM_LINKS && t->gpu_count > 2 && of && of->capability && of->capability < 80)
-        return fail(err, BAD_INPUT,
-                    "%s: nvlink -s does not say where links lead, and GPUs of this kind are joined "
-                    "by switches or one to one: give nvidia-smi topo -m",
-                    t->path);
+        return refuse(
+            err,
+            "%s: nvlink -s does not say where links lead, and GPUs of this kind are joined "
+            "by switches or one to one: give nvidia-smi topo -m",
+            t->path);
     if (!mesh_put(g, &m, &why, t->arena))
-        return fail(err, BAD_INPUT,
-                    "%s: the bandwidth between two GPUs is unknown (%s): give --link-bytes-per-s, "
-                    "--pcie-bytes-per-s for pairs that no link joins, or --intra-bytes-per-s",
-                    t->path, why);
+        return refuse(
+            err,
+            "%s: the bandwidth between two GPUs is unknown (%s): give --link-bytes-per-s, "
+            "--pcie-bytes-per-s for pairs that no link joins, or --intra-bytes-per-s",
+            t->path, why);
     rings = mesh_text(g, &m, t->arena);
     if (m.switched[0] > 0 && t->form == FORM_LINKS)
         said_assume(&r->said, "all links lead to switches, which the file does not say");
@@ -239,9 +241,8 @@ static enum status put_nics(struct node_group *g, struct reading *r, const struc
         return OK;
     }
     if (nics < 1)
-        return fail(err, BAD_INPUT,
-                    "%s: --nic-bytes-per-s: there is no NIC; give their number with --nics",
-                    t->path);
+        return refuse(err, "%s: --nic-bytes-per-s: there is no NIC; give their number with --nics",
+                      t->path);
     g->nics = TAKE(t->arena, 1, struct nic), g->nic_count = 1;
     *g->nics =
         (struct nic){(enum nic_kind)n->nic_kind, (int)nics, {n->nic_bytes_per_s, n->nic_latency_s}};
@@ -269,18 +270,18 @@ static enum status make_cluster(struct reading *r, const struct topology *t,
     if (n->gpu) g->gpu = n->gpu;
     if (n->memory_bytes) g->memory_bytes = n->memory_bytes;
     if (!g->gpu || !g->memory_bytes)
-        return fail(err, BAD_INPUT,
-                    "%s: a topology has no memory: -o requires --like CLUSTER (plumbline "
-                    "clusters), or --gpu and --memory-bytes",
-                    t->path);
+        return refuse(err,
+                      "%s: a topology has no memory: -o requires --like CLUSTER (plumbline "
+                      "clusters), or --gpu and --memory-bytes",
+                      t->path);
     g->name = r->name, g->nodes = (int)n->nodes, g->gpus_per_node = t->gpu_count;
     TRY(check_maker(t, g->gpu, &r->said, err));
     TRY(put_intra(g, r, t, n, err));
     TRY(put_nics(g, r, t, n, err));
     if (n->nodes > 1 && !g->nic_count)
-        return fail(err, BAD_INPUT,
-                    "%s: a topology has no bandwidth: --nodes %lld requires --nic-bytes-per-s",
-                    t->path, (long long)n->nodes);
+        return refuse(err,
+                      "%s: a topology has no bandwidth: --nodes %lld requires --nic-bytes-per-s",
+                      t->path, (long long)n->nodes);
     return OK;
 }
 

@@ -99,9 +99,9 @@ enum status script_follow(struct script *s, const char *path, const char *text, 
     bool over = f.over;
     arena_close(own);
     if (over)
-        return fail(err, BAD_INPUT,
-                    "%s: line %d: the script does more than is followed (%d commands, %d MB of "
-                    "text): give the list of arguments that its run prints",
-                    path, f.line, SCRIPT_STEPS_MAX, SCRIPT_BYTES_MAX >> 20);
+        return refuse(err,
+                      "%s: line %d: the script does more than is followed (%d commands, %d MB of "
+                      "text): give the list of arguments that its run prints",
+                      path, f.line, SCRIPT_STEPS_MAX, SCRIPT_BYTES_MAX >> 20);
     return OK;
 }

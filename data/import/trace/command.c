@@ -151,14 +151,14 @@ static enum status expect_operation(const struct trace_request *r, int count, st
         enum layer_kind kind;
         enum load_pass pass;
         if (!equals || !layer_operation_read(equals + 1, &kind, &pass))
-            return fail(err, BAD_INPUT,
-                        "--layer: expected RANGE=OPERATION with an operation such as block forward "
-                        "or head backward, found '%.60s'",
-                        r->layers.items[i]);
+            return refuse(
+                err,
+                "--layer: expected RANGE=OPERATION with an operation such as block forward "
+                "or head backward, found '%.60s'",
+                r->layers.items[i]);
     }
     return r->operation && count > 1
-               ? fail(err, BAD_INPUT, "--operation names one range, but %d remain; --range chooses",
-                      count)
+               ? refuse(err, "--operation names one range, but %d remain; --range chooses", count)
                : OK;
 }
 
@@ -188,11 +188,11 @@ static enum status write_samples(const struct trace_request *r, const struct mod
     for (int i = 0; i < count; i++) {
         if (!(rows[i].seconds > 0)) continue;
         if (!(rows[i].seconds <= SECONDS_MOST))
-            return fail(err, BAD_INPUT, "range \"%.60s\": expected at most %g s, found %g",
-                        rows[i].name, SECONDS_MOST, rows[i].seconds);
+            return refuse(err, "range \"%.60s\": expected at most %g s, found %g", rows[i].name,
+                          SECONDS_MOST, rows[i].seconds);
         if (rows[i].calls > REPETITIONS_MOST)
-            return fail(err, BAD_INPUT, "range \"%.60s\": expected at most %d calls, found %d",
-                        rows[i].name, REPETITIONS_MOST, rows[i].calls);
+            return refuse(err, "range \"%.60s\": expected at most %d calls, found %d", rows[i].name,
+                          REPETITIONS_MOST, rows[i].calls);
         struct sample x = {.kind = SAMPLE_LAYER,
                            .operation = operation_of(r, rows[i].name),
                            .dimensions = {r->micro_batch, r->sequence, r->tensor, r->context},
@@ -207,10 +207,10 @@ static enum status write_samples(const struct trace_request *r, const struct mod
         else left_out++;
     }
     if (!s.sample_count && left_out)
-        return fail(err, BAD_INPUT,
-                    "no range is a layer's pass: --layer \"%.60s=block forward\" says what one is",
-                    rows[0].name);
-    if (!s.sample_count) return fail(err, BAD_INPUT, "no range took any time");
+        return refuse(
+            err, "no range is a layer's pass: --layer \"%.60s=block forward\" says what one is",
+            rows[0].name);
+    if (!s.sample_count) return refuse(err, "no range took any time");
     TRY(expect_operation(r, s.sample_count, err));
     TRY(samples_save(&s, output, arena, err));
     tell_samples(r, &s, left_out);
@@ -240,10 +240,10 @@ static enum status write_operators(const struct trace_request *r, struct trace *
     int counts[SAMPLE_KIND_COUNT] = {0};
     int idle = trace_op_samples(&s, t, (int)r->gpus_per_node, arena);
     if (!s.sample_count)
-        return fail(err, BAD_INPUT,
-                    "%s: no operator's size is known: profile with record_shapes=True, and with "
-                    "CUDA among the activities",
-                    path);
+        return refuse(err,
+                      "%s: no operator's size is known: profile with record_shapes=True, and with "
+                      "CUDA among the activities",
+                      path);
     if (!s.machine.gpu) s.machine.gpu = t->ops.device[0] ? t->ops.device : "unknown";
     TRY(samples_save(&s, output, arena, err));
     for (int i = 0; i < s.sample_count; i++) counts[s.samples[i].kind]++;
@@ -269,10 +269,10 @@ static enum status expect_options(const struct trace_request *r, struct error *e
                           : r->precision < 0 ? "--precision"
                                              : NULL;
     return r->format == FORMAT_SAMPLES && missing
-               ? fail(err, BAD_INPUT,
-                      "%s is missing: samples need it, and the trace does not say it (with "
-                      "--model, operators with record_shapes=True do)",
-                      missing)
+               ? refuse(err,
+                        "%s is missing: samples need it, and the trace does not say it (with "
+                        "--model, operators with record_shapes=True do)",
+                        missing)
                : OK;
 }
 
@@ -287,11 +287,12 @@ static enum status read_trace(struct trace *t, const char *path, const struct tr
     TRY(trace_read(t, name, from, operators || r->model, arena, err));
     if (operators) return OK;
     TRY(trace_attribute(t, name, arena, err));
-    return t->used_count ? OK
-                         : fail(err, BAD_INPUT,
-                                "%s: has no annotated ranges (record_function) to sum by; --format "
-                                "operators takes products, attention and collectives of it",
-                                name);
+    return t->used_count
+               ? OK
+               : refuse(err,
+                        "%s: has no annotated ranges (record_function) to sum by; --format "
+                        "operators takes products, attention and collectives of it",
+                        name);
 }
 
 struct options {
@@ -342,8 +343,7 @@ static enum status read_file(void *options, struct error *err)
     if (r->model) {
         model = TAKE(arena, 1, struct model);
         TRY(model_load(model, r->model, arena, err));
-        if (!model->has_shape)
-            return fail(err, BAD_INPUT, "%s: expected a model with a shape", r->model);
+        if (!model->has_shape) return refuse(err, "%s: expected a model with a shape", r->model);
     }
     TRY(read_trace(t, path, r, arena, err));
     if (model) take_sizes(r, t, model);
@@ -351,8 +351,7 @@ static enum status read_file(void *options, struct error *err)
     TRY(expect_options(r, err));
     if (r->format == FORMAT_OPERATORS) return write_operators(r, t, path, output, arena, err);
     const struct row *rows = make_rows(t, r->range, &count, arena);
-    if (!count)
-        return fail(err, BAD_INPUT, "%s: no range's name begins with '%.60s'", path, r->range);
+    if (!count) return refuse(err, "%s: no range's name begins with '%.60s'", path, r->range);
     if (r->format == FORMAT_SAMPLES) TRY(write_samples(r, model, rows, count, output, arena, err));
     else TRY(write_rows(t, rows, count, r->format == FORMAT_CSV, output, arena, err));
     fprintf(stderr, "%s%s\n", rule_texts[t->rule],

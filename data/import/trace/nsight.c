@@ -95,15 +95,16 @@ enum status nsight_read(struct trace *t, const char *path, int precision, bool *
     *medians = time_at < 0;
     if (*medians) time_at = table_column(&table, of_sum), name_at = table_column(&table, "Range");
     if (time_at < 0 || name_at < 0)
-        return fail(err, BAD_INPUT,
-                    "%s: expected the columns Name and %s of nsys's nvtx_gpu_proj_trace, or Range "
-                    "and %s of nvtx_gpu_proj_sum",
-                    path, of_trace, of_sum);
+        return refuse(
+            err,
+            "%s: expected the columns Name and %s of nsys's nvtx_gpu_proj_trace, or Range "
+            "and %s of nvtx_gpu_proj_sum",
+            path, of_trace, of_sum);
     while (more) {
         TRY(table_next(&table, &more, err));
         if (more) TRY(take_row(t, &table, name_at, time_at, precision, arena, err));
     }
-    if (!t->used_count) return fail(err, BAD_INPUT, "%s: has no ranges", path);
+    if (!t->used_count) return refuse(err, "%s: has no ranges", path);
     t->rule = TRACE_BY_NSIGHT;
     t->name_seconds = TAKE(arena, t->names.count, double);
     for (int i = 0; i < t->used_count; i++) t->name_seconds[t->used[i].name] += t->used[i].seconds;

@@ -135,8 +135,7 @@ static enum status sweep(struct trace *t, const struct point *points, const char
         for (; next < t->used_count && t->used[next].start_ns <= points[i].ns; next++) {
             if (t->used[next].end_ns < points[i].ns) continue;
             if (open_count == OPEN_MAX)
-                return fail(err, BAD_INPUT, "%s: more than %d ranges are open at once", file,
-                            OPEN_MAX);
+                return refuse(err, "%s: more than %d ranges are open at once", file, OPEN_MAX);
             open[open_count++] = next;
         }
         if (give(t, &points[i], open, open_count, stamps, i + 1)) continue;

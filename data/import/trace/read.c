@@ -258,14 +258,14 @@ enum status trace_read(struct trace *t, const char *name, FILE *from, bool ops, 
     enum stream_token token;
     int c = getc(from);
     if (c == 0x1f)
-        return fail(err, BAD_INPUT, "%s: is compressed: gunzip -c FILE | plumbline import trace -",
-                    name);
+        return refuse(err, "%s: is compressed: gunzip -c FILE | plumbline import trace -", name);
     if (c == 'S') // for a file that is not JSON, the first letter
-        return fail(err, BAD_INPUT,
-                    "%s: expected the JSON of PyTorch's profiler (export_chrome_trace), or CSV of "
-                    "nsys stats --report nvtx_gpu_proj_trace --format csv, which takes this SQLite "
-                    "export",
-                    name);
+        return refuse(
+            err,
+            "%s: expected the JSON of PyTorch's profiler (export_chrome_trace), or CSV of "
+            "nsys stats --report nvtx_gpu_proj_trace --format csv, which takes this SQLite "
+            "export",
+            name);
     if (c != EOF) ungetc(c, from);
     trace_begin(t);
     t->ops.wanted = ops;

@@ -121,8 +121,8 @@ static enum status take_torchtune(struct settings *s, const struct settings *pai
     if (loss && has_one_in_any_case(strrchr(loss, '.') ? strrchr(loss, '.') : loss, others))
         return settings_refuse(pairs, "loss._component_", err, "%.80s: " SETTING_OF_OTHERS, loss);
     if (!model)
-        return fail(err, BAD_INPUT, "%s: expected model with its _component_, found none",
-                    pairs->document.path);
+        return refuse(err, "%s: expected model with its _component_, found none",
+                      pairs->document.path);
     if (strrchr(model, '.')) model = strrchr(model, '.') + 1;
     if (strstr(model, "classifier"))
         return settings_refuse(pairs, "model._component_", err, "%.80s: " SETTING_OF_OTHERS, model);

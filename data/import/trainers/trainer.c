@@ -48,15 +48,13 @@ static enum status check_program(const struct run *r, const struct settings *s, 
                                          "rlhf",   "orpo", "kto", "train_rm"};
     const char *name = s->program ? s->program : "";
     if (!strcmp(name, "megatron"))
-        return fail(
-            err, BAD_INPUT,
-            "%s: megatron: ms-swift's launch of Megatron: plumbline import megatron reads it",
+        return refuse(
+            err, "%s: megatron: ms-swift's launch of Megatron: plumbline import megatron reads it",
             r->file);
     if (s->openrlhf) name = strstr(name, "openrlhf.") + strlen("openrlhf."); // "rlhf" of no task
     for (size_t i = 0; !s->policy_alone && i < ARRAY_LENGTH(others); i++)
         if (find_in_any_case(name, others[i]))
-            return fail(err, BAD_INPUT, "%s: %.80s is not read: " SETTING_OF_OTHERS, r->file,
-                        s->program);
+            return refuse(err, "%s: %.80s is not read: " SETTING_OF_OTHERS, r->file, s->program);
     return OK;
 }
 
@@ -118,8 +116,8 @@ static enum status read_run(struct run *r, struct settings *s, const struct aske
     if (asked->sequence) j->sequence = asked->sequence;
     if (asked->micro_batch) r->micro_batch = asked->micro_batch;
     if (!r->micro_batch && !setting_of(s, "micro-batch-size"))
-        return fail(
-            err, BAD_INPUT,
+        return refuse(
+            err,
             "%s: expected per_device_train_batch_size, found none: this is no training with "
             "Hugging Face's Trainer or OpenRLHF",
             r->file);
@@ -132,7 +130,7 @@ static enum status read_run(struct run *r, struct settings *s, const struct aske
     if (!l->tensor) l->tensor = 1;
     if (!l->context) l->context = 1;
     if (r->micro_batch > 1 << 16 || r->steps > 1 << 16)
-        return fail(err, BAD_INPUT, "%s: expected batch sizes of at most 2^16", r->file);
+        return refuse(err, "%s: expected batch sizes of at most 2^16", r->file);
     TRY(settings_divide(r->file, "GPUs over tensor x context", gpus,
                         (int64_t)l->tensor * l->context, &l->data, err));
     if (r->shards && l->data != r->shards * (r->replicas ? r->replicas : 1))
@@ -346,10 +344,10 @@ static enum status take_config(struct settings *s, const struct asked *asked, st
     if (!c->config_path && states)
         return said_assume(&s->said, "what is not here is in %.80s, another file", c->config), OK;
     if (!c->config_path)
-        return fail(err, BAD_INPUT,
-                    "%s: line %d: the settings stand in %.80s, which is not here: import it, or "
-                    "put it beside the script",
-                    asked->import.path, c->line, script_shown(c->config, s->arena));
+        return refuse(err,
+                      "%s: line %d: the settings stand in %.80s, which is not here: import it, or "
+                      "put it beside the script",
+                      asked->import.path, c->line, script_shown(c->config, s->arena));
     TRY(read_pairs(&yaml, c->config_path, s->arena, err));
     for (int i = 0; i < c->count; i++) { // NAME=value, over the file's
         size_t name = strcspn(c->words[i], "=");

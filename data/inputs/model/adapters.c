@@ -42,26 +42,25 @@ enum status adapters_check(const struct layer_run *run, const struct shape *s, i
     const bool *m = run->adapter_modules;
     bool any = memchr(m, true, ADAPTER_MODULE_COUNT), ungated = s && !s->gated_ffn;
     if ((any || run->adapter_dropout) && !run->adapter_rank)
-        return fail(err, BAD_INPUT, "%s: runs[%d].%s: expected it next to an adapter_rank above 0",
-                    file, i, any ? "adapter_modules" : "adapter_dropout");
+        return refuse(err, "%s: runs[%d].%s: expected it next to an adapter_rank above 0", file, i,
+                      any ? "adapter_modules" : "adapter_dropout");
     if (run->kind == LAYER_MOE && run->adapter_rank && !adapters_spare_ffn(m))
-        return fail(err, BAD_INPUT,
-                    "%s: runs[%d].adapter_modules: expected a moe's to name products of its "
-                    "attention alone (query, key, value, output, qkv)",
-                    file, i);
+        return refuse(err,
+                      "%s: runs[%d].adapter_modules: expected a moe's to name products of its "
+                      "attention alone (query, key, value, output, qkv)",
+                      file, i);
     if (m[ADAPTER_QKV] && (m[ADAPTER_QUERY] || m[ADAPTER_KEY] || m[ADAPTER_VALUE]))
-        return fail(err, BAD_INPUT,
-                    "%s: runs[%d].adapter_modules: expected \"qkv\" alone or query, key and value",
-                    file, i);
+        return refuse(
+            err, "%s: runs[%d].adapter_modules: expected \"qkv\" alone or query, key and value",
+            file, i);
     if (m[ADAPTER_GATE_UP] && (m[ADAPTER_GATE] || m[ADAPTER_UP]))
-        return fail(err, BAD_INPUT,
-                    "%s: runs[%d].adapter_modules: expected \"gate_up\" alone or gate and up", file,
-                    i);
+        return refuse(err,
+                      "%s: runs[%d].adapter_modules: expected \"gate_up\" alone or gate and up",
+                      file, i);
     if (ungated && (m[ADAPTER_GATE] || m[ADAPTER_GATE_UP]))
-        return fail(err, BAD_INPUT,
-                    "%s: runs[%d].adapter_modules: expected no \"%s\": the shape has no gated_ffn",
-                    file, i,
-                    adapter_module_names[m[ADAPTER_GATE] ? ADAPTER_GATE : ADAPTER_GATE_UP]);
+        return refuse(
+            err, "%s: runs[%d].adapter_modules: expected no \"%s\": the shape has no gated_ffn",
+            file, i, adapter_module_names[m[ADAPTER_GATE] ? ADAPTER_GATE : ADAPTER_GATE_UP]);
     return OK;
 }
 

@@ -237,10 +237,11 @@ static enum status check_shared_pool(const struct model *m, int i, struct error 
         (run->pool.values == first->pool.values && run->pool.width == first->pool.width &&
          run->frozen == first->frozen && run->weight_bits == first->weight_bits))
         return OK;
-    return fail(err, BAD_INPUT,
-                "%s: runs[%d].memory.shared: expected the values, width, frozen and weight_bits of "
-                "run %s, with which it shares its pool",
-                name_of(m), i, first->name);
+    return refuse(
+        err,
+        "%s: runs[%d].memory.shared: expected the values, width, frozen and weight_bits of "
+        "run %s, with which it shares its pool",
+        name_of(m), i, first->name);
 }
 
 static enum status check_run(const struct model *m, int i, double *bytes, struct error *err)
@@ -248,19 +249,17 @@ static enum status check_run(const struct model *m, int i, double *bytes, struct
     const struct layer_run *run = &m->runs[i];
     const char *file = name_of(m);
     if (!run->name || !*run->name)
-        return fail(err, BAD_INPUT, "%s: runs[%d].name: expected a name, found nothing", file, i);
+        return refuse(err, "%s: runs[%d].name: expected a name, found nothing", file, i);
     for (int k = 0; k < i; k++)
         if (!strcmp(m->runs[k].name, run->name))
-            return fail(err, BAD_INPUT, "%s: runs[%d].name: \"%s\" names two runs", file, i,
-                        run->name);
+            return refuse(err, "%s: runs[%d].name: \"%s\" names two runs", file, i, run->name);
     if (run->count < 1 || run->count > LAYERS_MAX)
-        return fail(err, BAD_INPUT, "%s: runs[%d].count: expected 1 to %d, found %d", file, i,
-                    LAYERS_MAX, run->count);
+        return refuse(err, "%s: runs[%d].count: expected 1 to %d, found %d", file, i, LAYERS_MAX,
+                      run->count);
     if (run->recomputable && run->kind != LAYER_BLOCK && run->kind != LAYER_MOE &&
         run->kind != LAYER_MEASURED)
-        return fail(err, BAD_INPUT,
-                    "%s: runs[%d].recomputable: expected false for kind \"%s\", found true", file,
-                    i, layer_kind_names[run->kind]);
+        return refuse(err, "%s: runs[%d].recomputable: expected false for kind \"%s\", found true",
+                      file, i, layer_kind_names[run->kind]);
     TRY(run_kind_check(run,
                        run->shape     ? run->shape
                        : m->has_shape ? &m->shape
@@ -268,8 +267,8 @@ static enum status check_run(const struct model *m, int i, double *bytes, struct
                        i, file, err));
     if (run->kind != LAYER_MEASURED) {
         if (!m->has_shape)
-            return fail(err, BAD_INPUT, "%s: key \"shape\" is missing: runs[%d] is of kind \"%s\"",
-                        file, i, layer_kind_names[run->kind]);
+            return refuse(err, "%s: key \"shape\" is missing: runs[%d] is of kind \"%s\"", file, i,
+                          layer_kind_names[run->kind]);
         return OK;
     }
     const struct measured_bytes *own = &run->measured;
@@ -277,17 +276,16 @@ static enum status check_run(const struct model *m, int i, double *bytes, struct
     for (int k = -1; k < own->by_degrees_count; k++) {
         const struct measured_bytes *b = k < 0 ? own : &own->by_degrees[k];
         if (!b->matrix_rows != !b->matrix_columns)
-            return fail(err, BAD_INPUT,
-                        "%s: runs[%d].measured: matrix_rows and matrix_columns: expected both or "
-                        "neither to be 0",
-                        file, i);
+            return refuse(err,
+                          "%s: runs[%d].measured: matrix_rows and matrix_columns: expected both or "
+                          "neither to be 0",
+                          file, i);
         if (measured_total(b) > most) most = measured_total(b);
     }
     *bytes += run->count * most;
     if (*bytes > BYTES_SUM_MAX)
-        return fail(err, BAD_INPUT,
-                    "%s: runs[%d].measured: the bytes of all layers sum to more than 2^52", file,
-                    i);
+        return refuse(err, "%s: runs[%d].measured: the bytes of all layers sum to more than 2^52",
+                      file, i);
     return OK;
 }
 
@@ -307,10 +305,10 @@ static enum status check_reused(const struct model *m, int i, struct error *err)
                                      : before->kind == LAYER_MEASURED;
         if (makes && before->tokens == r->tokens) return OK;
     }
-    return fail(err, BAD_INPUT,
-                "%s: runs[%d]: shape.keys_reused: expected a run before it whose attention makes "
-                "keys and values of its own, found none",
-                name_of(m), i);
+    return refuse(err,
+                  "%s: runs[%d]: shape.keys_reused: expected a run before it whose attention makes "
+                  "keys and values of its own, found none",
+                  name_of(m), i);
 }
 
 // After a block and directly before the head; both are required.
@@ -338,7 +336,7 @@ static enum status check_mtp(const struct model *m, struct error *err)
             : s->positions || s->embedding_width
                 ? "expected a model without learned positions and projected embeddings"
                 : NULL;
-        if (wrong) return fail(err, BAD_INPUT, "%s: runs[%d].mtp: %s", name_of(m), i, wrong);
+        if (wrong) return refuse(err, "%s: runs[%d].mtp: %s", name_of(m), i, wrong);
     }
     return OK;
 }
@@ -353,7 +351,7 @@ enum status model_check(const struct model *m, struct error *err)
     snprintf(shape, sizeof shape, "%s: shape", name_of(m));
     if (m->has_shape) TRY(shape_check(&m->shape, false, shape, err));
     if (m->run_count < 1)
-        return fail(err, BAD_INPUT, "%s: runs: expected at least one run, found none", name_of(m));
+        return refuse(err, "%s: runs: expected at least one run, found none", name_of(m));
     for (int i = 0; i < m->run_count; i++) {
         TRY(check_run(m, i, &bytes, err));
         TRY(check_shared_pool(m, i, err));
@@ -363,22 +361,23 @@ enum status model_check(const struct model *m, struct error *err)
         heads += m->runs[i].kind == LAYER_HEAD ? m->runs[i].count : 0;
     }
     if (layers > LAYERS_MAX || layers != m->layer_count)
-        return fail(err, BAD_INPUT, "%s: runs: expected at most %d layers in all, found %lld",
-                    name_of(m), LAYERS_MAX, (long long)layers);
+        return refuse(err, "%s: runs: expected at most %d layers in all, found %lld", name_of(m),
+                      LAYERS_MAX, (long long)layers);
     TRY(towers_check(m, name_of(m), err));
     if (m->has_shape && m->shape.tied_embeddings && embeddings && heads &&
         (m->runs[first].frozen != m->runs[m->run_count - 1].frozen ||
          m->runs[first].weight_bits != m->runs[m->run_count - 1].weight_bits))
-        return fail(err, BAD_INPUT,
-                    "%s: runs: an embedding and a head that share a matrix are both frozen or "
-                    "neither, with the same weight_bits",
-                    name_of(m));
+        return refuse(err,
+                      "%s: runs: an embedding and a head that share a matrix are both frozen or "
+                      "neither, with the same weight_bits",
+                      name_of(m));
     if (embeddings > 1 || heads > 1 || (embeddings && m->runs[first].kind != LAYER_EMBEDDING) ||
         (heads && m->runs[m->run_count - 1].kind != LAYER_HEAD))
-        return fail(err, BAD_INPUT,
-                    "%s: runs: an embedding can only be the first layer (behind a tower the first "
-                    "without tokens of its own), a head only the last, and each appears once",
-                    name_of(m));
+        return refuse(
+            err,
+            "%s: runs: an embedding can only be the first layer (behind a tower the first "
+            "without tokens of its own), a head only the last, and each appears once",
+            name_of(m));
     return check_mtp(m, err);
 }
 

@@ -42,12 +42,13 @@ static enum status check_projector(const struct layer_run *r, int i, const char 
                         : r->shared_weights ? "shared_weights"
                         : r->shape          ? "shape"
                                             : NULL;
-    if (wrong) return fail(err, BAD_INPUT, "%s: runs[%d].%s: a projector has none", file, i, wrong);
+    if (wrong) return refuse(err, "%s: runs[%d].%s: a projector has none", file, i, wrong);
     if (!r->tokens)
-        return fail(err, BAD_INPUT,
-                    "%s: runs[%d].tokens: a projector needs them: how many of a sequence's pieces "
-                    "it projects",
-                    file, i);
+        return refuse(
+            err,
+            "%s: runs[%d].tokens: a projector needs them: how many of a sequence's pieces "
+            "it projects",
+            file, i);
     char where[40];
     snprintf(where, sizeof where, "runs[%d].projector.", i);
     return members_check(&projector_members, &r->projector, file, where, err);
@@ -58,17 +59,17 @@ static enum status check_own(const struct layer_run *r, int i, const char *file,
     char shape[ERROR_TEXT_MAX];
     if (r->kind == LAYER_PROJECTOR) TRY(check_projector(r, i, file, err));
     if (!r->shape && !r->tokens)
-        return r->pieces ? fail(err, BAD_INPUT, "%s: runs[%d].pieces: requires tokens", file, i)
-                         : OK;
+        return r->pieces ? refuse(err, "%s: runs[%d].pieces: requires tokens", file, i) : OK;
     bool shaped = r->kind == LAYER_MOE && !r->tokens;
     if (r->kind != LAYER_BLOCK && r->kind != LAYER_PROJECTOR && !shaped)
-        return fail(err, BAD_INPUT,
-                    "%s: runs[%d].%s: expected none for kind \"%s\": only blocks%s and projectors "
-                    "may have it",
-                    file, i, r->tokens ? "tokens" : "shape", layer_kind_names[r->kind],
-                    r->tokens ? "" : ", mixtures");
+        return refuse(
+            err,
+            "%s: runs[%d].%s: expected none for kind \"%s\": only blocks%s and projectors "
+            "may have it",
+            file, i, r->tokens ? "tokens" : "shape", layer_kind_names[r->kind],
+            r->tokens ? "" : ", mixtures");
     if (r->tokens < 0 || r->tokens > TOKENS_MAX || r->pieces < 0 || r->pieces > PIECES_MAX)
-        return fail(err, BAD_INPUT, "%s: runs[%d].tokens: tokens or pieces out of range", file, i);
+        return refuse(err, "%s: runs[%d].tokens: tokens or pieces out of range", file, i);
     snprintf(shape, sizeof shape, "%s: runs[%d].shape", file, i);
     return r->shape ? shape_check(r->shape, true, shape, err) : OK;
 }
@@ -83,12 +84,12 @@ static enum status check_width(const struct model *m, int i, int64_t *width, con
     int64_t found = projector ? r->projector.inputs : run_shape(m, r)->hidden;
     if (r->kind == LAYER_MEASURED) return *width = 0, OK;
     if (*width && (projector ? found % *width : found != *width))
-        return fail(err, BAD_INPUT,
-                    "%s: runs[%d].%s: expected %s%lld, the width of run %s before it, found %lld "
-                    "(a model has one tower)",
-                    file, i, projector ? "projector.inputs" : "shape.hidden",
-                    projector ? "a multiple of " : "", (long long)*width, m->runs[i - 1].name,
-                    (long long)found);
+        return refuse(err,
+                      "%s: runs[%d].%s: expected %s%lld, the width of run %s before it, found %lld "
+                      "(a model has one tower)",
+                      file, i, projector ? "projector.inputs" : "shape.hidden",
+                      projector ? "a multiple of " : "", (long long)*width, m->runs[i - 1].name,
+                      (long long)found);
     *width = run_width_out(m, r);
     return OK;
 }
@@ -101,14 +102,14 @@ enum status towers_check(const struct model *m, const char *file, struct error *
         TRY(check_own(r, i, file, err));
         TRY(check_width(m, i, &width, file, err));
         if (i && r->tokens && !m->runs[i - 1].tokens)
-            return fail(err, BAD_INPUT,
-                        "%s: runs[%d].tokens: runs with separate tokens come before all others",
-                        file, i);
+            return refuse(err,
+                          "%s: runs[%d].tokens: runs with separate tokens come before all others",
+                          file, i);
         if (r->cross_attention && (model_has_towers(m) || r->shape))
-            return fail(err, BAD_INPUT,
-                        "%s: runs[%d].cross_attention: expected none in a run with a separate "
-                        "shape, and none after a tower",
-                        file, i);
+            return refuse(err,
+                          "%s: runs[%d].cross_attention: expected none in a run with a separate "
+                          "shape, and none after a tower",
+                          file, i);
     }
     return OK;
 }

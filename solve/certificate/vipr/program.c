@@ -88,7 +88,7 @@ static enum status write_point(struct vipr_maker *m, const int *chosen, int64_t 
     int64_t *x = TAKE(m->arena, m->milp->column_count, int64_t);
     int count = 0;
     if (!choices_durations(&m->choices, chosen, m->program.durations))
-        return fail(err, BAD_INPUT, "the plan connects groups that no link connects");
+        return refuse(err, "the plan connects groups that no link connects");
     x[0] = iteration_ns;
     for (int i = 0; i < m->program.symbol_count; i++)
         if (f->symbol_column[i] >= 0) x[f->symbol_column[i]] = m->program.durations[i];

@@ -146,7 +146,7 @@ static enum status find_chosen(struct vipr_maker *m, int *chosen, int64_t *itera
 {
     if (!choices_from_plan(chosen, &m->choices, m->request->plan) ||
         !choices_fit_together(&m->choices, chosen))
-        return fail(err, BAD_INPUT, "the plan is not of this priced document");
+        return refuse(err, "the plan is not of this priced document");
     *iteration_ns = program_time(&m->program, chosen);
     return OK;
 }

@@ -10,17 +10,16 @@ enum status space_check_kind(const struct problem *p, enum check_certificate_kin
     const char *none = claim_has_no_certificate(p);
     bool places = p->cluster.places.node_count;
     if (none)
-        return fail(err, BAD_INPUT,
-                    "%s: no certificate can be made for its job (%s): solve states its bound, "
-                    "which is not audited",
-                    file, none);
+        return refuse(err,
+                      "%s: no certificate can be made for its job (%s): solve states its bound, "
+                      "which is not audited",
+                      file, none);
     if (p->job.space.given && kind != CERTIFICATE_OF_SPACE)
-        return fail(err, BAD_INPUT,
-                    "%s: its job has a space of layouts: expected a certificate of all of them",
-                    file);
+        return refuse(
+            err, "%s: its job has a space of layouts: expected a certificate of all of them", file);
     if (places && kind != CERTIFICATE_OF_PLACES && !p->job.space.given)
-        return fail(err, BAD_INPUT,
-                    "%s: its cluster has places: expected a certificate about placements", file);
+        return refuse(err, "%s: its cluster has places: expected a certificate about placements",
+                      file);
     return OK;
 }
 

@@ -12,7 +12,7 @@ static enum status same_document(const struct document *read, const struct check
     char found[SHA256_TEXT];
     sha256_text(input->text.text, input->text.size, found);
     return strcmp(found, read->sha256)
-               ? fail(err, BAD_INPUT, "%s: changed while it was read", input->text.file)
+               ? refuse(err, "%s: changed while it was read", input->text.file)
                : OK;
 }
 
@@ -37,7 +37,7 @@ enum status space_one_prices(struct check_problem **own, const struct problem *p
     TRY(space_check_kind(p, CERTIFICATE_OF_LAYOUT, err));
     TRY(space_pricer_open(&pricer, p, arena, err));
     if (!pricer.bytes(pricer.context, &layout, own) || !pricer.times(pricer.context))
-        return fail(err, BAD_INPUT, "%s: a price is beyond what can be counted (2^53)", file);
+        return refuse(err, "%s: a price is beyond what can be counted (2^53)", file);
     (*own)->name = p->name;
     (*own)->doubtful = *pricer.doubtful_prices + *pricer.doubtful_sizes;
     return OK;

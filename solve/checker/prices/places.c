@@ -230,7 +230,7 @@ static enum status places_of_one(struct check_places *to, const struct problem *
     TRY(space_pricers_open(pricers, &x->ranks, arena, err));
     if (!pricers[0].bytes(pricers[0].context, &layout, &x->p) ||
         !pricers[0].times(pricers[0].context))
-        return fail(err, BAD_INPUT, "%s: a price is beyond what can be counted (2^53)", file);
+        return refuse(err, "%s: a price is beyond what can be counted (2^53)", file);
     x->p->name = problem->name;
     x->doubts.prices += *pricers[0].doubtful_prices;
     x->doubts.sizes += *pricers[0].doubtful_sizes;
@@ -255,7 +255,7 @@ static enum status places_of_one(struct check_places *to, const struct problem *
     to->rows = rows;
     return space_rows(rows, &x->whole, arena)
                ? OK
-               : fail(err, BAD_INPUT, "%s: a price is beyond what can be counted (2^53)", file);
+               : refuse(err, "%s: a price is beyond what can be counted (2^53)", file);
 }
 
 // ---- stages with widths of their own
@@ -322,7 +322,7 @@ enum status space_places(struct check_places *to, const struct problem *problem,
 {
     const char *file = problem->document.path ? problem->document.path : "problem";
     if (!problem->cluster.places.node_count)
-        return fail(err, BAD_INPUT, "%s: expected a cluster with places", file);
+        return refuse(err, "%s: expected a cluster with places", file);
     TRY(space_check_kind(problem, CERTIFICATE_OF_PLACES, err));
     TRY(problem_check_places(problem, err));
     return job_has_widths(&problem->job) ? places_of_seats(to, problem, arena, err)

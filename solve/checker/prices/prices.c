@@ -449,10 +449,10 @@ enum status space_pricer_open(struct check_pricer *to, const struct problem *pro
         seats_open(x->seats, problem, arena);
         groups = x->seats->count;
     } else if (groups > MOST_GROUPS)
-        return fail(err, BAD_INPUT, "more than %d node groups are not checked", MOST_GROUPS);
+        return refuse(err, "more than %d node groups are not checked", MOST_GROUPS);
     if (problem->job.boundary_option_count >= MOST_OPTIONS ||
         (problem->job.gradient_option_count + 1) * job_tier_ways(&problem->job) > MOST_OPTIONS)
-        return fail(err, BAD_INPUT, "more than %d options are not checked", MOST_OPTIONS - 1);
+        return refuse(err, "more than %d options are not checked", MOST_OPTIONS - 1);
     x->one.job.space = (struct space){.given = false};
     x->price_audit = price_audit_of(&x->one);
     x->price_audit.doubts = &x->doubts;

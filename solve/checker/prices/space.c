@@ -327,7 +327,7 @@ enum status space_open(struct check_space *space, struct check_pricer pricers[2]
     struct problem *problem = TAKE(arena, 1, struct problem);
     TRY(space_load_problem(problem, problem_path, inputs, input_count, arena, err));
     if (!problem->job.space.given)
-        return fail(err, BAD_INPUT, "%s: expected a job with a space of layouts", problem_path);
+        return refuse(err, "%s: expected a job with a space of layouts", problem_path);
     TRY(space_check_kind(problem, CERTIFICATE_OF_SPACE, err));
     space_read(space, problem, arena);
     return space_pricers_open(pricers, problem, arena, err);

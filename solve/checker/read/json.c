@@ -23,14 +23,14 @@ enum status check_refuse(const struct reader *r, const char *where, const char *
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    return fail(r->err, BAD_INPUT, "%s: %s%s%s", r->file, where, *where ? ": " : "", text);
+    return refuse(r->err, "%s: %s%s%s", r->file, where, *where ? ": " : "", text);
 }
 
 static enum status refuse_here(const struct scan *s, const char *what)
 {
     int line = 1;
     for (const char *c = s->start; c < s->at; c++) line += *c == '\n';
-    return fail(s->reader->err, BAD_INPUT, "%s: line %d: %s", s->reader->file, line, what);
+    return refuse(s->reader->err, "%s: line %d: %s", s->reader->file, line, what);
 }
 
 static bool comes(const struct scan *s, char c) { return s->at < s->end && *s->at == c; }

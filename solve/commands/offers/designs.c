@@ -41,18 +41,17 @@ static enum status add_choices(struct offers_options *r, const struct designs *d
         double price = design_hour_price(d, &x);
         if (!design_is_within(d, &x)) continue;
         if (!(price > 0) && !offers_by_hours(r))
-            return fail(err, BAD_INPUT,
-                        "%s: hour_price: expected terms of a price above 0, or --fastest",
-                        document_name(&d->document, "designs"));
+            return refuse(err, "%s: hour_price: expected terms of a price above 0, or --fastest",
+                          document_name(&d->document, "designs"));
         struct offer *o = offers_add(r, d->name, name_of_choice(r, d, &x, arena),
                                      (int64_t)x.of[DESIGN_NODES], price, arena);
         o->designs = d, o->design = x, o->gpus = design_devices(&x);
     }
     if (r->count > from) return add_bounds(r, from, arena, err);
-    return fail(err, BAD_INPUT,
-                "%s: expected a choice within area_most_mm2 and power_most_w, found "
-                "none of %" PRId64,
-                document_name(&d->document, "designs"), choices);
+    return refuse(err,
+                  "%s: expected a choice within area_most_mm2 and power_most_w, found "
+                  "none of %" PRId64,
+                  document_name(&d->document, "designs"), choices);
 }
 
 enum status offers_add_designs(struct offers_options *r, struct arena *arena, struct error *err)

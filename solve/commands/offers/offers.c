@@ -23,10 +23,11 @@ enum { OFFERS_MOST = 256, WORDS_MAX = 200 };
 
 static enum status bad_offer(const char *text, const char *expected, struct error *err)
 {
-    return fail(err, BAD_INPUT,
-                "--offer: expected MACHINE:NODES[,NODES ...]:PRICE, as in h100-80gb:2,4,8:2.5, %s, "
-                "found \"%.80s\"",
-                expected, text);
+    return refuse(
+        err,
+        "--offer: expected MACHINE:NODES[,NODES ...]:PRICE, as in h100-80gb:2,4,8:2.5, %s, "
+        "found \"%.80s\"",
+        expected, text);
 }
 
 struct offer *offers_add(struct offers_options *r, const char *machine, const char *name,
@@ -79,7 +80,7 @@ static enum status read_offer(struct offers_options *r, const char *text, struct
         if (end == nodes || errno || count < 1 || count > 1 << 20 || (*end && *end != ','))
             return bad_offer(text, "NODES from 1 to 1048576", err);
         if (r->count >= OFFERS_MOST)
-            return fail(err, BAD_INPUT, "--offer: expected at most %d machines", OFFERS_MOST);
+            return refuse(err, "--offer: expected at most %d machines", OFFERS_MOST);
         add_offer(r, machine, count, price, arena);
         nodes = end + 1;
     } while (*end);

@@ -383,11 +383,11 @@ enum status placed_space_search(struct layouts_result *r, const struct problem *
     struct placed_space s = {.r = r, .problem = problem, .known = known, .arena = arena};
     struct space_limits limits = problem_space_limits(problem);
     if (problem->job.objective != OBJECTIVE_ITERATION_TIME)
-        return fail(err, BAD_INPUT,
-                    "%s: space: on a cluster with places expected the objective "
-                    "\"iteration_time\", found \"%s\"",
-                    document_name(&problem->job.document, "job"),
-                    objective_names[problem->job.objective]);
+        return refuse(err,
+                      "%s: space: on a cluster with places expected the objective "
+                      "\"iteration_time\", found \"%s\"",
+                      document_name(&problem->job.document, "job"),
+                      objective_names[problem->job.objective]);
     price_cache_open(&s.cache, problem, arena_open_within(arena), arena);
     s.cache.links_free = true;
     s.clock = (struct solving){
@@ -396,11 +396,12 @@ enum status placed_space_search(struct layouts_result *r, const struct problem *
     r->layouts = layouts_of(problem, settings->gap);
     r->layouts.count = space_each(&problem->job.space, &limits, NULL, NULL);
     if (r->layouts.count > PLACED_LAYOUTS_MAX)
-        return fail(err, BAD_INPUT,
-                    "%s: space: %lld layouts; expected at most %d on a cluster with places, where "
-                    "each is priced node by node; fix some of its keys",
-                    document_name(&problem->job.document, "job"), (long long)r->layouts.count,
-                    PLACED_LAYOUTS_MAX);
+        return refuse(
+            err,
+            "%s: space: %lld layouts; expected at most %d on a cluster with places, where "
+            "each is priced node by node; fix some of its keys",
+            document_name(&problem->job.document, "job"), (long long)r->layouts.count,
+            PLACED_LAYOUTS_MAX);
     r->layouts.reason = TAKE(arena, r->layouts.count, uint16_t);
     r->layouts.value = TAKE(arena, r->layouts.count, int64_t);
     s.candidates = TAKE(arena, r->layouts.count, struct placed_layout);

@@ -64,10 +64,10 @@ static void begin(struct export *e, const struct plan *plan, const struct proble
 enum status export_need_problem(const struct export *e, struct error *err)
 {
     if (e->problem) return OK;
-    return fail(err, BAD_INPUT,
-                "%s: its problem is missing or has changed since: it gives model, precision and "
-                "sequence",
-                e->plan->document.path);
+    return refuse(err,
+                  "%s: its problem is missing or has changed since: it gives model, precision and "
+                  "sequence",
+                  e->plan->document.path);
 }
 
 enum status export_need_precision(const struct export *e, enum precision narrowest,
@@ -75,8 +75,9 @@ enum status export_need_precision(const struct export *e, enum precision narrowe
 {
     enum precision own = e->problem->job.precision;
     if (own <= narrowest) return OK;
-    return fail(err, BAD_INPUT, "%s: its job's precision is %s: for %s expected %s or a wider one",
-                e->plan->document.path, precision_names[own], e->name, precision_names[narrowest]);
+    return refuse(err, "%s: its job's precision is %s: for %s expected %s or a wider one",
+                  e->plan->document.path, precision_names[own], e->name,
+                  precision_names[narrowest]);
 }
 
 const char *export_headline(const struct export *e)
@@ -170,11 +171,11 @@ enum status export_begin(struct export *e, struct text *out, const struct plan *
     e->out = out;
     begin(e, plan, problem, out->arena);
     if (has_setting(e, 0, 1) || (e->by_rank && ranks_have_settings(e))) return OK;
-    return fail(err, BAD_INPUT,
-                "%s: stages: recomputation differs between them, and %s has one setting%s; "
-                "--nearest FOLDER solves for a plan that it runs",
-                document_name(&plan->document, "the plan"), e->name,
-                e->by_rank ? " for each rank" : " for all");
+    return refuse(err,
+                  "%s: stages: recomputation differs between them, and %s has one setting%s; "
+                  "--nearest FOLDER solves for a plan that it runs",
+                  document_name(&plan->document, "the plan"), e->name,
+                  e->by_rank ? " for each rank" : " for all");
 }
 
 struct recompute_setting export_recompute(struct export *e)

@@ -41,10 +41,10 @@ enum status report_pytorch_schedule(struct text *out, const struct plan *plan,
     (void)problem;
     TRY(report_expect_stages(plan, err));
     if (plan->layout.slice_count > 1 || plan->layout.local_loss_every)
-        return fail(err, BAD_INPUT,
-                    "%s: layout: PyTorch's schedules have neither slices of a sequence nor local "
-                    "losses",
-                    plan->document.path);
+        return refuse(err,
+                      "%s: layout: PyTorch's schedules have neither slices of a sequence nor local "
+                      "losses",
+                      plan->document.path);
     struct schedule_request request = plan_request(plan);
     TRY(schedule_build(&schedule, &request, out->arena, err));
     for (int rank = 0; rank < request.rank_count; rank++) put_rank(out, &schedule, rank);

@@ -248,12 +248,12 @@ static enum status refuse_wide(const struct plan *plan, const struct problem *pr
     if (!problem || problem->job.precision == FP32 || l->data > 1 || l->context > 1 ||
         (l->tensor == 1 && l->pipeline == 1))
         return OK;
-    return fail(err, BAD_INPUT,
-                "%s: torchtitan 0.2.2, which reads TOML, trains in fp32 without replicas or "
-                "context ranks, and the plan is in %s: expected --format torchtitan-python (0.3 "
-                "on), or a plan for torchtitan-0.2",
-                document_name(&plan->document, "the plan"),
-                precision_names[problem->job.precision]);
+    return refuse(err,
+                  "%s: torchtitan 0.2.2, which reads TOML, trains in fp32 without replicas or "
+                  "context ranks, and the plan is in %s: expected --format torchtitan-python (0.3 "
+                  "on), or a plan for torchtitan-0.2",
+                  document_name(&plan->document, "the plan"),
+                  precision_names[problem->job.precision]);
 }
 
 enum status report_torchtitan(struct text *out, const struct plan *plan,

@@ -40,15 +40,16 @@ enum status report_history_read(struct report_page *page, const char *path, stru
         if (!read_line(end ? arena_print(arena, "%.*s", (int)(end - line), line) : line, &m))
             continue;
         if ((m.plan_ns && m.plan_ns < plan_value_ns(plan)) || m.bound_ns > plan->bound_ns)
-            return fail(err, BAD_INPUT,
-                        "%s: at %.1f s: expected plans of at least, and bounds of at most, what %s "
-                        "ends with; found a plan of %.9f s, a bound of %.9f s",
-                        path, m.seconds, plan->document.path, (double)m.plan_ns / 1e9,
-                        (double)m.bound_ns / 1e9);
+            return refuse(
+                err,
+                "%s: at %.1f s: expected plans of at least, and bounds of at most, what %s "
+                "ends with; found a plan of %.9f s, a bound of %.9f s",
+                path, m.seconds, plan->document.path, (double)m.plan_ns / 1e9,
+                (double)m.bound_ns / 1e9);
         moments[page->moment_count++] = m;
     }
     if (!page->moment_count)
-        return fail(err, BAD_INPUT, "%s: expected lines of solve --progress, found none", path);
+        return refuse(err, "%s: expected lines of solve --progress, found none", path);
     moments[page->moment_count++] =
         (struct report_moment){plan->effort.seconds, plan_value_ns(plan), plan->bound_ns};
     page->moments = moments;

@@ -295,17 +295,17 @@ enum status formulate_placed(struct placed_program *f, const struct choices *c, 
                              int64_t time_upper, struct arena *arena, struct error *err)
 {
     if (c->virtual_stages > 1)
-        return fail(err, BAD_INPUT, "the program of placements knows one stage a rank, found %d",
-                    c->virtual_stages);
+        return refuse(err, "the program of placements knows one stage a rank, found %d",
+                      c->virtual_stages);
     if (c->priced->places->micro_batches_together)
-        return fail(err, BAD_INPUT,
-                    "the program of placements knows replicas with equally many micro-batches, "
-                    "found uneven_micro_batches");
+        return refuse(err,
+                      "the program of placements knows replicas with equally many micro-batches, "
+                      "found uneven_micro_batches");
     if (c->priced->places->embedding_ring_ns && c->priced->layout.data > 1)
-        return fail(err, BAD_INPUT,
-                    "the program of placements knows embedding syncs of two ranks, found "
-                    "fused_embedding_sync with %d replicas",
-                    c->priced->layout.data);
+        return refuse(err,
+                      "the program of placements knows embedding syncs of two ranks, found "
+                      "fused_embedding_sync with %d replicas",
+                      c->priced->layout.data);
     begin(f, c, arena);
     struct placing x = {.f = f,
                         .c = c,

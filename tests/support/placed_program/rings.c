@@ -341,8 +341,8 @@ static enum status add_transports(struct ring *r, struct error *err)
     int nodes[GROUPS_OF_RINGS + 1], members[GROUPS_OF_RINGS], set[GROUPS_OF_RINGS],
         columns[TRANSPORTS_MAX], count = list_members(r, nodes, members);
     if (count > GROUPS_OF_RINGS)
-        return fail(
-            err, BAD_INPUT,
+        return refuse(
+            err,
             "the program of placements knows rings over several transports of %d groups at most",
             GROUPS_OF_RINGS);
     for (int t = 0; t < x->places->transport_count; t++)

@@ -102,7 +102,7 @@ enum status formulate_textbook(struct formulation *f, const struct choices *c,
                                int64_t time_upper_ns, struct arena *arena, struct error *err)
 {
     if (time_upper_ns < 0 || time_upper_ns > (int64_t)1 << 53)
-        return fail(err, BAD_INPUT, "the iteration time has no bound below 2^53 ns");
+        return refuse(err, "the iteration time has no bound below 2^53 ns");
     assert(textbook_covers(c->priced));
     int symbols = symbol_count(c->priced->stage_count, c->priced->slice_count);
     *f = (struct formulation){.choices = c, .symbol_column = TAKE(arena, symbols, int)};

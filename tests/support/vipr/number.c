@@ -15,7 +15,7 @@ enum status vipr_refuse(const struct vipr *v, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    return fail(v->err, BAD_INPUT, "%s: line %d: %s", v->file->file, v->line, text);
+    return refuse(v->err, "%s: line %d: %s", v->file->file, v->line, text);
 }
 
 static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
