@@ -531,6 +531,27 @@ Allocatable:
 END
 grep -q '; 1 down' "$work/err" || wrong "kubectl describe: $(cat "$work/err")"
 refuse 'line 2: expected "Name: NODE" before it' sinfo 'Allocatable:\n nvidia.com/gpu: 8\n' $like
+# two makers' GPUs, a node twice: neither the first nor the last counts
+describe() { printf 'Name: %s\nAllocatable:\n%b' "$1" "$2"; }
+refuse 'x: one node has GPUs of NVIDIA and of AMD' sinfo \
+    "$(describe x '  nvidia.com/gpu: 8\n  amd.com/gpu: 4\n')\n" $like
+refuse 'x is there twice, with 8 and with 4 GPUs' sinfo \
+    "$(describe x '  nvidia.com/gpu: 8\n')\n$(describe x '  nvidia.com/gpu: 4\n')\n" $like
+refuse 'x has 8 and 4 GPUs' sinfo "$(describe x '  amd.com/gpu: 8\n  amd.com/gpu: 4\n')\n" $like
+refuse 'n is there twice, with 8 and with 4 GPUs' sinfo \
+    'NODELIST GRES STATE\nn gpu:8 idle\nn gpu:4 down\n' $like
+expect "x mi300x-of-8
+mi300x-of-8 1 8" sinfo <<'END'
+Name: x
+Labels: amd.com/gpu.product-name=mi300x
+Allocatable:
+  nvidia.com/gpu: 0
+  amd.com/gpu: 8
+Name: x
+Labels: amd.com/gpu.product-name=mi300x
+Allocatable:
+  amd.com/gpu: 8
+END
 # two kinds of topology at once
 refuse 'found a topology of the kind flat beside them' slurm \
     '\055 topology: a\n  block:\n    blocks:\n      - block: b\n        nodes: n1\n  flat: true\n' \

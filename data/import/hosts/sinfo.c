@@ -9,102 +9,10 @@
 #include <string.h>
 #include <strings.h>
 
-#include "data/base/grow.h"
-#include "data/base/names.h"
 #include "data/import/hosts/sinfo.h"
 #include "data/import/import.h"
 
 enum { LIKES_MOST = GROUPS_MAX };
-
-// ---- nodes
-
-// "nvidia_a100_3g.20gb": a part of a GPU, as MIG names it.
-static bool is_part(const char *type)
-{
-    for (const char *dot = type; (dot = strchr(dot, '.')); dot++)
-        if (dot > type + 1 && dot[-1] == 'g' && isdigit((unsigned char)dot[-2]) &&
-            isdigit((unsigned char)dot[1]))
-            return true;
-    return false;
-}
-
-// "gpu:h100:8(S:0-1),nvme:1", "gpu:8": the kinds of one node add up.
-static enum status read_gres(const char *gres, struct slurm_node *node, struct sinfo *s,
-                             const struct text_lines *t, struct error *err)
-{
-    for (const char *at = gres; *at;) {
-        size_t length = 0;
-        for (int inside = 0; at[length] && (inside || at[length] != ','); length++)
-            inside += (at[length] == '(') - (at[length] == ')');
-        if (!strncmp(at, "gpu:", 4) || (!strncmp(at, "gpu", 3) && length == 3)) {
-            const char *word = arena_print(s->arena, "%.*s", (int)strcspn(at, "(,"), at),
-                       *first = strchr(word, ':'), *last = strrchr(word, ':');
-            int64_t count = 1;
-            if (last && !word_is_whole(last + 1, &count)) last = NULL; // gpu:h100
-            if (count > 1024)
-                return text_refuse(t, err, "gres: expected at most 1024 GPUs, found %.40s", word);
-            const char *type =
-                !first || first == last
-                    ? ""
-                    : arena_print(s->arena, "%.*s",
-                                  (int)(last ? last - first - 1 : (long)strlen(first + 1)),
-                                  first + 1);
-            if (is_part(type)) {
-                node->parts += (int)count;
-            } else if (node->gpus && strcmp(node->type, type)) {
-                return text_refuse(t, err, "gres: one node has GPUs of types %s and %s",
-                                   *node->type ? node->type : "no type", type);
-            } else {
-                node->type = type;
-                node->gpus += (int)count;
-            }
-        }
-        at += length + (at[length] == ',');
-    }
-    return OK;
-}
-
-// idle, mixed, alloc, comp ...: the node works, whatever runs on it. "IDLE+DRAIN" and "down*" do
-// not.
-static bool works(const char *state)
-{
-    static const char *const away[] = {"down", "drain", "drng",     "fail",  "maint", "err",
-                                       "unk",  "inval", "not_resp", "futur", "*",     NULL};
-    char text[64] = "";
-    for (size_t i = 0; state[i] && i < sizeof text - 1; i++)
-        text[i] = (char)tolower((unsigned char)state[i]);
-    const char *powered = strstr(text, "powered_down"); // starts on request
-    if (powered) text[powered - text] = '\0';
-    return !has_one_of(text, away);
-}
-
-enum status sinfo_add(struct sinfo *s, const char *names, const char *gres, const char *state,
-                      const struct text_lines *t, struct error *err)
-{
-    struct host_names list = {.arena = s->arena};
-    struct slurm_node node = {.type = ""};
-    TRY(host_names_add(&list, arena_copy_text(s->arena, names), t, err));
-    TRY(read_gres(gres, &node, s, t, err));
-    for (int i = 0; i < list.count; i++) {
-        int k = 0;
-        while (k < s->count && strcmp(s->nodes[k].name, list.items[i])) k++;
-        if (k < s->count && s->devices > 0) {
-            if (strcmp(s->nodes[k].type, node.type))
-                return text_refuse(t, err, "%.60s has GPUs of types %s and %s", s->nodes[k].name,
-                                   s->nodes[k].type, node.type);
-            s->nodes[k].gpus += node.gpus;
-        }
-        if (k < s->count) continue;
-        s->parted += node.parts > 0;
-        if (!node.gpus) s->without_gpus += !node.parts;
-        else if (!s->all && !works(state)) s->away++;
-        if (!node.gpus || (!s->all && !works(state))) continue;
-        GROW(s->arena, s->nodes, s->count, s->capacity, 64);
-        node.name = list.items[i];
-        s->nodes[s->count++] = node;
-    }
-    return OK;
-}
 
 // ---- the table
 
@@ -445,6 +353,7 @@ static enum status read_file(void *options, struct error *err)
     }
     bool json = r->text[strspn(r->text, " \t\r\n")] == '{';
     TRY((json ? sinfo_read_json : read_nodes)(s, r->file.path, r->text, r->size, err));
+    sinfo_end(s);
     TRY(expect_nodes(s, r->file.path, err));
     if (s->no_header)
         said_assume(&r->said, "the first column has nodes' names: the table has no header");

@@ -6,10 +6,11 @@
 struct slurm_node {
     const char *name, *type; // type "": the file does not state it
     int gpus, parts;         // parts: MIG's, which are no GPUs
+    bool away;               // down or drained
 };
 
 struct sinfo {
-    struct slurm_node *nodes;
+    struct slurm_node *nodes; // all that the file has; behind sinfo_end those that are meant
     int count, capacity, without_gpus, away, parted; // parted: with parts of GPUs
     bool all;                                        // include nodes that are down or drained
     struct arena *arena;
@@ -29,9 +30,12 @@ struct sinfo {
 };
 
 // Nodes of a list that are alike, with what Slurm calls their gres. A node that is there already is
-// listed for another partition, or, in gres.conf, has more devices.
+// listed for another partition, or, in gres.conf, has more devices. BAD_INPUT: it has other GPUs
+// there.
 enum status sinfo_add(struct sinfo *s, const char *names, const char *gres, const char *state,
                       const struct text_lines *t, struct error *err);
+// Leaves the nodes with GPUs that work, and counts the others.
+void sinfo_end(struct sinfo *s);
 enum status sinfo_read_json(struct sinfo *s, const char *path, const char *text, size_t size,
                             struct error *err);
 

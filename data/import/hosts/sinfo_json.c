@@ -92,7 +92,7 @@ enum status sinfo_read_json(struct sinfo *s, const char *path, const char *text,
     if (json_is_present(&items)) return OK;
     const struct json *list = json_is_present(&sinfo) ? &sinfo : &nodes;
     if (!json_is_present(list)) TRY(read_entry(s, &root, t, err)); // of one node
-    if (!json_is_present(list) && (s->count || s->away || s->without_gpus || s->parted)) return OK;
+    if (!json_is_present(list) && s->count) return OK;
     if (!json_is_present(list))
         return json_refuse(
             &root, err,
