@@ -43,8 +43,7 @@ static const char *modules_of(const struct explained *x, const char **why)
     return *why = "the text does not say which have an adapter: its program's", "all";
 }
 
-// False: all, or no name is known.
-static bool finds_modules(const struct explained *x, const struct shape *s, bool *set)
+bool explain_finds_modules(const struct explained *x, const struct shape *s, bool *set)
 {
     const char *why, *words = modules_of(x, &why);
     return strncasecmp(words, "all", 3) != 0 && adapters_by_words(words, s, set);
@@ -99,7 +98,7 @@ static void widen(const struct explained *x, const struct problem *problem, stru
 static void adapt(const struct explained *x, struct layer_run *run, const struct shape *s)
 {
     int rank = (int)told_count(&x->log, TOLD_ADAPTERS);
-    bool *on = run->adapter_modules, named = finds_modules(x, s, on);
+    bool *on = run->adapter_modules, named = explain_finds_modules(x, s, on);
     if (run->kind == LAYER_MOE) {
         if (!named) on[ADAPTER_QKV] = on[ADAPTER_OUTPUT] = true;
         on[ADAPTER_GATE] = on[ADAPTER_UP] = on[ADAPTER_GATE_UP] = on[ADAPTER_DOWN] = false;
@@ -155,7 +154,7 @@ void explain_assume_adapters(struct explained *x)
     if (rank <= 0) return;
     if (rank == 1) explain_assume(x, "adapter_rank", "8", "the adapters' rank is not in the text");
     if (why) explain_assume(x, "adapter_modules", words, why);
-    else if (!all && !finds_modules(x, &x->problem.model.shape, set))
+    else if (!all && !explain_finds_modules(x, &x->problem.model.shape, set))
         explain_assume(x, "adapter_modules", "all", "none of the names of products is known");
     else if (strchr(words, '?'))
         explain_assume(x, "adapter_modules", words, "a name of no known product is left out");
@@ -163,7 +162,7 @@ void explain_assume_adapters(struct explained *x)
     for (int i = 0; i < m->run_count; i++) {
         bool mixture = m->runs[i].kind == LAYER_MOE;
         if (!mixture ||
-            (finds_modules(x, run_shape(m, &m->runs[i]), set) && adapters_spare_ffn(set)))
+            (explain_finds_modules(x, run_shape(m, &m->runs[i]), set) && adapters_spare_ffn(set)))
             continue;
         explain_assume(x, "adapter_modules", "attention",
                        "adapters on a mixture's experts are not priced: those of attention are, or "

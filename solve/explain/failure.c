@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "data/base/least.h"
 #include "data/inputs/model/size.h"
 #include "solve/explain/internal.h"
 
@@ -122,11 +123,28 @@ void explain_assume_request(struct explained *x)
 
 // ---- for which values it would not fit
 
+// What the allocator had been asked for, the request that failed included; 0: its report is not
+// whole.
+static int64_t asked_for(const struct explained *x)
+{
+    const struct log_failure *f = &x->log.failure;
+    return f->allocated_bytes && f->tried_bytes ? f->allocated_bytes + f->tried_bytes : 0;
+}
+
+// From how many bytes on it fails: what its report has, where that is less than the card and more
+// than is predicted.
+static int64_t failing_bytes(const struct explained *x, const struct prediction *p)
+{
+    int64_t report = asked_for(x) + p->outside_bytes;
+    bool counts = asked_for(x) && report > x->own.device_bytes;
+    return counts ? smaller(p->limit_bytes, report) : p->limit_bytes;
+}
+
 static bool fails(struct explained *x, const struct run_row *row, bool *known)
 {
     struct prediction p;
     *known = explain_try(x, row, &p);
-    return *known && p.device_bytes > p.limit_bytes;
+    return *known && p.device_bytes > failing_bytes(x, &p);
 }
 
 static struct run_row with_count(const struct explained *x, enum told what, int64_t value)
@@ -302,6 +320,66 @@ static void add_unshared(struct explained *x)
                     (double)all / 1e9));
 }
 
+// What programs do that no value of the text's says: transformers reads weights in 4 bytes unless
+// it is given a type, which DeepSpeed's engine makes narrow and LLaMA-Factory's and ms-swift's
+// configurations state; trl's before 0.15 took a prompt's answers for one sample.
+static void add_habits(struct explained *x)
+{
+    const struct log *l = &x->log;
+    const struct prediction *p = &x->own;
+    int64_t wide = 2 * p->memory.weight_bytes, answers = told_count(l, TOLD_ANSWERS);
+    bool own = l->format == LOG_TRANSFORMERS || l->format == LOG_UNKNOWN,
+         typed = !strcmp(l->told[TOLD_PRECISION].key, "torch_dtype");
+    if (!own || l->recomputes) return;
+    if (!l->seen[LOG_DEEPSPEED] && !typed && p->value_bytes == 2 &&
+        told_count(l, TOLD_ADAPTERS) > 0 && !told(l, TOLD_WEIGHT_BITS) &&
+        p->device_bytes + wide / 2 > failing_bytes(x, p))
+        add(x, "weights_fp32", "all",
+            arena_print(x->arena,
+                        "weights in 4 bytes, as from_pretrained reads them unless told a type, "
+                        "%.1f GB",
+                        (double)wide / 1e9));
+    if (answers < 2 || x->row.micro_batch < 1) return;
+    bool known;
+    struct run_row row = with_count(x, TOLD_MICRO_BATCH, answers * x->row.micro_batch);
+    row.global_batch = answers * x->row.global_batch;
+    if (fails(x, &row, &known))
+        add(x, "micro_batch", arena_print(x->arena, "%lld", (long long)row.micro_batch),
+            arena_print(x->arena, "all %lld answers to a prompt in one pass (trl before 0.15)",
+                        (long long)answers));
+}
+
+// An evaluation whose logits stay on the GPU until all are there: transformers' without
+// eval_accumulation_steps and prediction_loss_only.
+static void add_evaluation(struct explained *x, int64_t moment)
+{
+    const struct shape *s = &x->problem.model.shape;
+    double sample = (double)x->row.seq * (double)s->vocabulary * x->own.value_bytes;
+    int64_t room = x->own.limit_bytes - moment;
+    if (x->log.failure.phase != PHASE_EVALUATION || !(sample > 0) || room < 0) return;
+    const char *count = arena_print(x->arena, "%.0f", floor((double)room / sample) + 1);
+    add(x, "eval_samples", count,
+        arena_print(x->arena,
+                    "the logits of %s sequences kept, %.2f GB each (eval_accumulation_steps moves "
+                    "them to the host)",
+                    count, sample / 1e9));
+}
+
+// Weights alone do not fill the card: those of several ranks, or of another process.
+static void add_ranks(struct explained *x, int64_t moment)
+{
+    const struct log *l = &x->log;
+    int64_t most = x->own.gpus > 1 ? (int64_t)x->own.gpus : 1, ranks;
+    bool loads = l->failure.phase == PHASE_LOADING || l->failure.phase == PHASE_PLACING;
+    if (!loads || moment < 1 || moment > x->own.limit_bytes) return;
+    ranks = x->own.limit_bytes / moment + 1;
+    if (ranks > most) return;
+    const char *count = arena_print(x->arena, "%lld", (long long)ranks);
+    add(x, "ranks_of_gpu", count,
+        arena_print(x->arena, "the weights of %s ranks on one GPU (each rank loads onto its own)",
+                    count));
+}
+
 // What the report says where there was room: pieces that no request fits into.
 static const char *fragments_of(const struct explained *x)
 {
@@ -316,11 +394,33 @@ static const char *fragments_of(const struct explained *x)
                        (double)idle / 1e9, (double)f->tried_bytes / 1e9);
 }
 
+// The report's own sum beside the prediction: that is right if it is as much, whatever else took
+// the rest of the card; else by how much it is not.
+static const char *sum_of(const struct explained *x)
+{
+    static const double near = 0.1;
+    double report = (double)asked_for(x),
+           own = (double)(x->own.device_bytes - x->own.outside_bytes), off = own / report - 1;
+    if (!(report > 0)) return "";
+    const char *text = arena_print(x->arena, "; by its report it needed %.1f GB", report / 1e9);
+    return off < -near
+               ? arena_print(x->arena, "%s, %.1f more than is predicted", text,
+                             (report - own) / 1e9)
+               : arena_print(x->arena, "%s%s", text, off < near ? ", as is predicted" : " by then");
+}
+
+// Another moment than a training pass.
+static const char *moment_of(const struct explained *x, int64_t moment)
+{
+    if (!moment) return "";
+    return arena_print(x->arena, " (%.1f GB at that moment)", (double)moment / 1e9);
+}
+
 const char *explain_failure(struct explained *x)
 {
     const struct log_failure *f = &x->log.failure;
-    const char *where = *f->where ? arena_print(x->arena, " in %s", f->where) : "";
-    const char *begin = arena_print(x->arena, "it ran out of memory%s%s", where, report_of(x)),
+    const char *begin = arena_print(x->arena, "it ran out of memory%s%s%s", f->phase ? " " : "",
+                                    failure_phase_names[f->phase], report_of(x)),
                *others = others_of(x), *whole = whole_request_of(x);
     if (*whole) begin = arena_print(x->arena, "%s%s", begin, whole);
     if (*x->own.reason) {
@@ -329,8 +429,9 @@ const char *explain_failure(struct explained *x)
                            reason ? reason : x->own.reason);
     }
     // Peaks are predicted to about a tenth (docs/VALIDATION.md).
-    double full = (double)x->own.device_bytes / (double)x->own.limit_bytes;
+    double full = (double)x->own.device_bytes / (double)failing_bytes(x, &x->own);
     bool fits = full <= 1, near_end = fits && full > 0.9;
+    int64_t moment = explain_moment(x);
     double copied = (double)(x->own.device_bytes + f->tried_bytes);
     if (fits && explain_is_copy(x) && copied > 0.9 * (double)x->own.limit_bytes)
         return arena_print(x->arena,
@@ -338,19 +439,21 @@ const char *explain_failure(struct explained *x)
                            "card of %.1f are predicted",
                            begin, others, copied / 1e9, (double)x->own.capacity_bytes / 1e9);
     const char *more = fits ? fragments_of(x) : "";
+    add_evaluation(x, moment), add_ranks(x, moment);
     if (fits && !*more && !*others) {
         if (!x->alternative_count) add_unshared(x);
-        if (!x->alternative_count) find_lacks(x);
+        if (!x->alternative_count) add_habits(x), find_lacks(x);
         if (!x->alternative_count && !near_end) explain_find_alternatives(x);
         if (!x->alternative_count && !near_end)
             more = ", which no value that the log leaves open fills";
     }
-    return arena_print(x->arena, "%s%s; it is predicted %s%s: %.1f GB of a card of %.1f%s%s", begin,
-                       others,
+    return arena_print(x->arena, "%s%s; it is predicted %s%s: %.1f GB of a card of %.1f%s%s%s%s",
+                       begin, others,
                        near_end ? "to come within a tenth of its end"
                        : fits   ? "to fit"
                                 : "not to fit",
                        fits ? assumed_counts(x) : "", (double)x->own.device_bytes / 1e9,
                        (double)x->own.capacity_bytes / 1e9,
-                       x->guessed && strstr(x->guessed, "GPU ") ? ", which is assumed" : "", more);
+                       x->guessed && strstr(x->guessed, "GPU ") ? ", which is assumed" : "",
+                       moment_of(x, moment), sum_of(x), more);
 }

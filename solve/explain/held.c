@@ -15,11 +15,14 @@
 void explain_assume_pairs(struct explained *x)
 {
     struct run_row *r = &x->asked;
-    if (!x->log.has_pairs || !x->log.failure.out_of_memory || r->micro_batch < 1) return;
-    r->micro_batch *= 2;
-    if (r->global_batch > 0) r->global_batch *= 2;
+    int64_t group = told_count(&x->log, TOLD_GROUP), of = x->log.has_pairs ? 2 : group;
+    if (of < 2 || !x->log.failure.out_of_memory || r->micro_batch < 1) return;
+    r->micro_batch *= of;
+    if (r->global_batch > 0) r->global_batch *= of;
     explain_assume(x, "micro_batch", arena_print(x->arena, "%lld", (long long)r->micro_batch),
-                   "preference pairs: what was chosen and what was rejected are one batch");
+                   x->log.has_pairs
+                       ? "preference pairs: what was chosen and what was rejected are one batch"
+                       : "all passages of a group are one batch");
 }
 
 void explain_assume_models(struct explained *x)
@@ -117,11 +120,86 @@ static int64_t engine_bytes(struct explained *x, const struct prediction *p)
     return (int64_t)fmax(weights, share * (double)p->capacity_bytes);
 }
 
+// Adapters on a mixture's experts, which no plan prices: each rank trains those of its own, in the
+// width of products, with gradients of 4 bytes and Adam's 12.
+static int64_t expert_adapters(struct explained *x, const struct run_row *row)
+{
+    static const double bytes = 2 + 4 + 12;
+    const struct log *l = &x->log;
+    int64_t rank = told_count(l, TOLD_ADAPTERS);
+    double values = 0, ranks = (double)larger(row->ep, 1) * (double)larger(row->pp, 1);
+    if (rank < 1) return 0;
+    const struct model m = model_of(x);
+    for (int i = 0; i < m.run_count; i++) {
+        const struct layer_run *run = &m.runs[i];
+        bool on[ADAPTER_MODULE_COUNT] = {false};
+        const struct shape *s = run_shape(&m, run);
+        if (run->kind != LAYER_MOE || (explain_finds_modules(x, s, on) && adapters_spare_ffn(on)))
+            continue;
+        int matrices = s->gated_ffn ? 3 : 2;
+        double both = (double)(expert_width(s, &run->experts) + run->experts.ffn);
+        values += (double)run->count * (double)run->experts.experts * matrices * both;
+    }
+    return (int64_t)(bytes * values * (double)(rank > 1 ? rank : 8) / ranks);
+}
+
+static bool is_in(const char *text, const char *word) { return strstr(text, word) != NULL; }
+
+// Weights of the model before ZeRO 3 shares them, where nothing says that they are made in shares.
+static int64_t unshared_bytes(struct explained *x, const struct run_row *row,
+                              const struct prediction *p)
+{
+    int64_t bits = told_count(&x->log, TOLD_WEIGHT_BITS);
+    bool narrow = told_count(&x->log, TOLD_ADAPTERS) > 0 && bits > 0;
+    if (row->zero != 3 || !(p->gpus > 1) || x->log.has_init) return 0;
+    return (int64_t)(model_bytes(x, p) * (narrow ? (double)bits / (8 * p->value_bytes) : 1));
+}
+
+// What is on a GPU at the moment at which it failed, where that is none of a training pass; 0: it
+// is. An evaluation has logits, in the width of products and in fp32, of a batch of its own (of
+// transformers' 8 unless told); FSDP saves whole weights in fp32, and what is loaded is there
+// besides what it replaces; what writes answers under ZeRO 3 gathers all weights first (trl's
+// ds3_gather_for_generation).
+static int64_t moment_bytes(struct explained *x, const struct run_row *row,
+                            const struct prediction *p)
+{
+    const struct memory_parts *m = &p->memory;
+    const char *shards = x->log.told[TOLD_ZERO].key;
+    int64_t states = m->weight_bytes + m->optimizer_bytes + m->constant_bytes, batch;
+    double logits;
+    bool shared = row->zero == 3 && p->gpus > 1;
+    switch (x->log.failure.phase) {
+    case PHASE_LOADING:
+    case PHASE_PLACING:
+        return larger(unshared_bytes(x, row, p), m->weight_bytes) + m->constant_bytes;
+    case PHASE_RESUMING: return states + m->optimizer_bytes;
+    case PHASE_SAVING:
+        return shared && (is_in(shards, "fsdp") || is_in(shards, "FSDP"))
+                   ? states + (int64_t)(model_bytes(x, p) * 4 / p->value_bytes)
+                   : states;
+    case PHASE_EVALUATION:
+        batch = told(&x->log, TOLD_EVAL_BATCH) ? told_count(&x->log, TOLD_EVAL_BATCH) : 8;
+        logits = (double)batch * (double)row->seq * (double)model_of(x).shape.vocabulary;
+        return states + (int64_t)(logits * (p->value_bytes + 4));
+    case PHASE_ANSWERS:
+        return states + (shared && !x->log.has_engine ? (int64_t)model_bytes(x, p) : 0);
+    default: return 0;
+    }
+}
+
+int64_t explain_moment(struct explained *x)
+{
+    struct prediction p;
+    int64_t bytes = explain_try(x, &x->row, &p) ? moment_bytes(x, &x->row, &p) : 0;
+    return bytes ? bytes + p.outside_bytes : 0;
+}
+
 void explain_hold(struct explained *x, const struct run_row *row, struct prediction *p)
 {
     if (!x->log.failure.out_of_memory || *p->reason) return;
     int64_t more = others_bytes(x, row, p) + larger(step_bytes(x, p), rollout_bytes(x, row, p)) +
-                   engine_bytes(x, p);
+                   engine_bytes(x, p) + expert_adapters(x, row);
+    more = larger(more, moment_bytes(x, row, p) - memory_total(&p->memory));
     p->device_bytes += more;
     p->limit_bytes = larger(p->limit_bytes - explain_others(x), 1);
     p->fits = p->device_bytes <= p->limit_bytes;
@@ -130,10 +208,12 @@ void explain_hold(struct explained *x, const struct run_row *row, struct predict
 int64_t explain_others(const struct explained *x)
 {
     const struct log_failure *f = &x->log.failure;
-    int64_t other = f->other_bytes;
-    if (!other && f->card_bytes && f->process_bytes)
-        other = f->card_bytes - f->free_bytes - f->process_bytes;
-    return (double)other < 0.05 * (double)f->card_bytes ? 0 : other;
+    static const int64_t context = 1 << 30; // its own, which older reports leave out
+    int64_t other = f->other_bytes, own = f->process_bytes;
+    bool older = !own && !f->listed && f->reserved_bytes && f->free_bytes;
+    if (older) own = f->reserved_bytes + context;
+    if (!other && f->card_bytes && own) other = f->card_bytes - f->free_bytes - own;
+    return (double)other < (older ? 0.1 : 0.05) * (double)f->card_bytes ? 0 : other;
 }
 
 // DeepSpeed shares out at once only what is made under zero.Init: it moves any other model to the
@@ -142,13 +222,8 @@ int64_t explain_others(const struct explained *x)
 int64_t explain_unshared(struct explained *x)
 {
     struct prediction p;
-    if (x->row.zero != 3 || !(x->own.gpus > 1) || x->log.has_init || !explain_try(x, &x->row, &p))
-        return 0;
-    double bits = told_count(&x->log, TOLD_ADAPTERS) > 0 && told_count(&x->log, TOLD_WEIGHT_BITS)
-                      ? (double)told_count(&x->log, TOLD_WEIGHT_BITS)
-                      : 8 * p.value_bytes;
-    double all = model_bytes(x, &p) * bits / (8 * p.value_bytes);
-    return all > (double)x->own.limit_bytes ? (int64_t)all : 0;
+    int64_t all = explain_try(x, &x->row, &p) ? unshared_bytes(x, &x->row, &p) : 0;
+    return all > x->own.limit_bytes ? all : 0;
 }
 
 // A request of as many bytes as a rank's weights, while they are there: a copy of them (a merge, a

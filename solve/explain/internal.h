@@ -9,12 +9,16 @@ bool explain_adjusts(const struct explained *x);
 void explain_adjust(const struct explained *x, struct problem *problem,
                     struct placement *placement);
 void explain_assume_adapters(struct explained *x);
+// On which products the log has adapters; false: all, or no name is known.
+bool explain_finds_modules(const struct explained *x, const struct shape *s, bool *set);
 // held.c, of a run that ran out of memory: pairs as batches; what its trainer holds besides;
 // whether the request that failed is a copy of a rank's weights.
 void explain_assume_pairs(struct explained *x);
 void explain_assume_models(struct explained *x);
 void explain_hold(struct explained *x, const struct run_row *row, struct prediction *p);
 bool explain_is_copy(const struct explained *x);
+// Bytes on a GPU when it failed, where that was not in a training pass; else 0.
+int64_t explain_moment(struct explained *x);
 int64_t explain_others(const struct explained *x); // bytes that other processes hold, by the report
 // All weights' bytes, where ZeRO 3 shares them and one GPU has no room for all; else 0.
 int64_t explain_unshared(struct explained *x);

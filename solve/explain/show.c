@@ -272,9 +272,12 @@ static void put_finding(struct text *out, const struct explained *x)
     if (*x->why) text = arena_print(x->arena, "%s: %s", text, x->why);
     if (x->alternative_count) {
         text = arena_print(x->arena, "%s: %s", text,
-                           x->log.failure.out_of_memory ? "it would not with "
-                           : x->ran_too_full ? "it ran, and as read it does not fit; with "
-                                             : "the time is met with ");
+                           !x->log.failure.out_of_memory
+                               ? x->ran_too_full ? "it ran, and as read it does not fit; with "
+                                                 : "the time is met with "
+                           : *x->own.reason || x->own.device_bytes <= x->own.limit_bytes
+                               ? "it would not with "
+                               : "at that moment it would not with ");
         for (int i = 0; i < x->alternative_count; i++)
             text = arena_print(x->arena, "%s%s%s (%s=%s)", text, i ? ", " : "",
                                x->alternatives[i].why, x->alternatives[i].column,

@@ -78,6 +78,7 @@ struct log_reader {
     bool titled;                // the first line is a post's title
     bool failed_by_title;       // which says that memory was lacking
     bool traced;                // there is a traceback
+    int frame;                  // lines of its last frame that may follow
     int card_gb;                // of a card that may have no name, in words; 0: none is stated
     int branches;               // of a shell, that are open: which is taken is not known
     int64_t ffn;                // by torchtitan's arguments of a Llama; 0: none were there
@@ -135,6 +136,9 @@ bool log_is_of_others(const char *line); // words.c: what a post says of others'
 void log_prose(struct log *l, const char *line);
 void log_take_prose(struct log *l);
 void log_memory(struct log *l, const char *line);
+// failed.c: a report of having run out of it; what a line that speaks of it says of when.
+void log_failed(struct log *l, const char *line);
+void log_phase_in_words(struct log *l, const char *line);
 void log_names(struct log *l, const char *line);
 void log_models(struct log *l, const char *line);
 void log_model_of_heading(struct log *l); // models.c: of the section of the run that is meant

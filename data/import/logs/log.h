@@ -119,6 +119,9 @@ enum told {
     TOLD_ENGINE_SHARE, // of the card, for an engine that writes answers; its tensor ranks
     TOLD_ENGINE_RANKS,
     TOLD_ROLLOUT,     // sequences that a forward pass between updates takes at once
+    TOLD_EVAL_BATCH,  // sequences of an evaluation's forward pass
+    TOLD_ANSWERS,     // to each prompt
+    TOLD_GROUP,       // sequences of each sample
     TOLD_COMPRESSION, // of gradients, or of what ZeRO gathers
     TOLD_VERSION,
     TOLD_COUNT
@@ -183,13 +186,36 @@ struct log_memory {
     int line;
 };
 
+// What the program did when it failed; the later, the further out in a traceback.
+enum failure_phase {
+    PHASE_UNKNOWN,
+    PHASE_FORWARD,
+    PHASE_LOSS,
+    PHASE_GATHER,
+    PHASE_SYNC,
+    PHASE_BACKWARD,
+    PHASE_STEP,
+    PHASE_STATES,
+    PHASE_PLACING,
+    PHASE_WRAPPING,
+    PHASE_ANSWERS, // sequences that the model writes
+    PHASE_EVALUATION,
+    PHASE_SAVING,
+    PHASE_LOADING,
+    PHASE_RESUMING,
+    PHASE_ENGINE,
+    PHASE_COUNT
+};
+extern const char *const failure_phase_names[]; // [PHASE_COUNT]: with their preposition
+
 struct log_failure {
     bool out_of_memory;
     bool raised; // by an exception's own line
     // 0: not stated
     int64_t tried_bytes, allocated_bytes, reserved_bytes, card_bytes, free_bytes, process_bytes;
-    int64_t other_bytes;  // that other processes hold
-    char where[TOLD_KEY]; // "backward" ...; "": unknown
+    int64_t other_bytes; // that other processes hold
+    bool listed;         // all processes of the card are
+    enum failure_phase phase;
     int line;
 };
 

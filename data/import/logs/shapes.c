@@ -227,9 +227,12 @@ void log_size(struct log *l, const char *line)
     const char *after, *s = line, *params = find_in_any_case(line, "params");
     double value;
     for (; !(l->size_in_words > 0) && *s; s++) {
-        if (!isdigit((unsigned char)*s) || !at_border(line, s) || (s > line && s[-1] == '.'))
+        // "prover7B" ends a name, "8x7B" and "A3B" do not
+        bool ends = s - line > 3 && isalpha((unsigned char)s[-1]) &&
+                    isalpha((unsigned char)s[-2]) && isalpha((unsigned char)s[-3]);
+        if (!isdigit((unsigned char)*s) || !(at_border(line, s) || ends) ||
+            (s > line && s[-1] == '.') || !number_at(s, &value, &after))
             continue;
-        if (!number_at(s, &value, &after)) continue;
         const char *unit = after + strspn(after, " ");
         bool billion = !strncasecmp(unit, "billion", 7), apart = unit > after,
              letter = (*unit == 'B' || *unit == 'b') && !isalnum((unsigned char)unit[1]) &&

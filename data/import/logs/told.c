@@ -104,6 +104,9 @@ const char *const told_names[] = {"num_gpus",
                                   "engine_share",
                                   "engine_ranks",
                                   "rollout_batch",
+                                  "eval_batch",
+                                  "answers",
+                                  "group",
                                   "compression",
                                   "version"};
 

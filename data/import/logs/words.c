@@ -318,6 +318,7 @@ static void read_prose(struct log *l, const char *line)
     if (strstr(line, "Megatron-LM") || strstr(line, "/megatron/")) l->reader->names_megatron = true;
     if (names_failure(line) && !find_in_any_case(line, "no OOM")) {
         l->mentions_failure = true;
+        log_phase_in_words(l, line);
         l->reader->failed_by_title |= l->lines == 1 && l->reader->titled;
     }
     if (!strncmp(line, "Traceback", 9) || strstr(line, "Traceback (most recent call last)"))
