@@ -182,6 +182,41 @@ for how in '"index_topk_freq": 4, "index_skip_topk_offset": 3' '"index_topk_patt
 done
 says 2 'expected a full layer first' "{$glm, \"index_topk_pattern\": \"SFFFFF\"}"
 says 2 'expected a letter for each of 6 layers' "{$glm, \"index_topk_pattern\": \"FS\"}"
+# A layer that predicts further tokens finds its own keys, whatever the last one does.
+says 0 '1 layer of multi-token prediction' "{$glm, \"num_nextn_predict_layers\": 1,
+    \"index_topk_freq\": 4, \"index_skip_topk_offset\": 3}"
+# flash-linear-attention: a transformer, and the delta rule with gates beside a layer of attention.
+flash=$(python3 - <<'END' 2>/dev/null
+h, v, ffn = 1024, 32000, 2816
+kv = h // 4
+each = 2 * h * h + 2 * h * kv + 3 * h * ffn + 2 * h + 2 * (h // 16)
+print(2 * v * h + h + 24 * each)
+k, w = 6 * 64, 12 * 96
+delta = h * (2 * k + 3 * w + 2 * 12) + 4 * (2 * k + w) + 2 * 12 + 96
+near = 2 * h * h + 2 * h * (h // 8) + h + 2 * (h // 8)
+print(2 * v * h + h + 3 * delta + near + 4 * (3 * h * ffn + 2 * h))
+END
+)
+set -- $flash
+says 0 "transformer: ${1:-298} parameters" '{"model_type": "transformer", "hidden_size": 1024,
+    "num_heads": 16, "num_kv_heads": 4, "qk_norm": true, "num_hidden_layers": 24}'
+says 0 "gated_deltanet: ${2:-298} parameters" '{"model_type": "gated_deltanet",
+    "hidden_size": 1024, "num_heads": 6, "num_v_heads": 12, "head_dim": 64, "expand_v": 1.5,
+    "num_hidden_layers": 4, "intermediate_size": null, "attn": {"layers": [2], "num_heads": 16,
+    "num_kv_heads": 2, "qkv_bias": true, "window_size": 2048}}'
+grep -q '"window": 2048' "$work/model.json" || wrong "the window of attention between deltas"
+says 2 '"gla" is not read: it has linear attention of a kind of its own' '{"model_type": "gla"}'
+says 2 'expected num_heads x head_dim to be expand x hidden_size, 4096, found 128 x 64' \
+    '{"model_type": "mamba2", "hidden_size": 2048}'
+says 0 'num_heads: 64, those of expand x hidden_size, as in flash-linear-attention' \
+    '{"model_type": "mamba2", "hidden_size": 2048, "fuse_norm": true, "head_dim": 64}'
+# A width of heads that is rounded down, as its class rounds it.
+says 0 'glm4_moe: 103481200640 parameters' '{"model_type": "glm4_moe",
+    "num_nextn_predict_layers": 0}'
+says 2 '"hy_v4_vl_text" is not read: it has hyper-connections' \
+    '{"model_type": "hy_v4_vl", "text_config": {"model_type": "hy_v4_vl_text"}}'
+says 2 'it has layers on the keys of the model that it drafts for' \
+    '{"model_type": "gemma4_assistant", "text_config": {"model_type": "gemma4_text"}}'
 # MiMo 7B is as qwen2, with a layer that predicts further tokens.
 says 0 'mimo: [0-9]* parameters' '{"model_type": "mimo", "num_nextn_predict_layers": 1}'
 own=$(sed -n 's/.*mimo: \([0-9]*\) parameters/\1/p' "$work/err")

@@ -110,7 +110,7 @@ static enum status finish_heads(struct hf_model *x, struct error *err)
     struct shape *s = &x->shape;
     if (!s->kv_heads) s->kv_heads = s->heads;
     if (s->head_width) return OK;
-    if (!s->heads || s->hidden % s->heads)
+    if (!s->heads || (s->hidden % s->heads && !x->class->floored_heads))
         return json_refuse(x->root, err,
                            "hidden size: expected a multiple of the %lld heads, found %lld",
                            (long long)s->heads, (long long)s->hidden);
@@ -251,7 +251,9 @@ static struct layer_run run_of_layer(const struct hf_model *x, const struct hf_l
 
 struct layer_run hf_mtp_run(const struct hf_model *x, int64_t depth)
 {
-    struct layer_run r = run_of_layer(x, &x->layers[x->layer_count - 1]);
+    struct hf_layer last = x->layers[x->layer_count - 1];
+    if (last.choice_reused) last.choice_reused = false, last.window = 0; // it finds its own keys
+    struct layer_run r = run_of_layer(x, &last);
     r.name = "mtp", r.mtp = true, r.count = (int)depth;
     r.more_values = r.more_products = 0; // such a layer has none
     return r;

@@ -28,6 +28,7 @@ static const char *const *class_names(struct arena *arena)
 // ---- classes that are not supported: why, and the nearest supported one
 
 #define LINEAR "layers of linear attention"
+#define FLASH "linear attention of a kind of its own (flash-linear-attention)"
 #define SHARED "layers of a state space, and blocks of attention that several of them share"
 #define CONVOLVED "convolutions beside its attention"
 #define BESIDE "an encoder beside its decoder, with learned positions"
@@ -36,6 +37,18 @@ static const struct unread {
     const char *name, *has, *nearest;
 } unread[] = {
     {"recurrent_gemma", LINEAR, "gemma2"},
+    {"gla", FLASH, "gated_deltanet"},
+    {"delta_net", FLASH, "gated_deltanet"},
+    {"gsa", FLASH, "gated_deltanet"},
+    {"hgrn", FLASH, "gated_deltanet"},
+    {"hgrn2", FLASH, "gated_deltanet"},
+    {"retnet", FLASH, "gated_deltanet"},
+    {"rwkv6", FLASH, "rwkv"},
+    {"rwkv7", FLASH, "rwkv"},
+    {"kda", FLASH, "kimi_linear"},
+    {"gated_deltaproduct", FLASH, "gated_deltanet"},
+    {"samba", FLASH, "mamba"},
+    {"forgetting_transformer", FLASH, "transformer"},
     {"xlstm", "layers of long short-term memory", "mamba2"},
     {"zamba", SHARED, "bamba"},
     {"zamba2", SHARED ", with adapters for each use", "bamba"},
@@ -62,6 +75,9 @@ static const struct unread {
     {"marian", BESIDE, "t5"},
     {"blenderbot", BESIDE, "t5"},
     {"whisper", "an encoder of sound beside its decoder", "qwen2_audio"},
+    {"gemma4_assistant", "layers on the keys of the model that it drafts for", "gemma4_text"},
+    {"gemma4_unified_assistant", "layers on the keys of the model that it drafts for",
+     "gemma4_text"},
     {"git", "an encoder of images before its decoder", "llava"},
     {"clip", "towers of images and of text alone", "llava"},
     {"siglip", "towers of images and of text alone", "llava"},
@@ -105,8 +121,7 @@ static const struct unread *find_unread(const char *type, const char *architectu
 {
     for (size_t i = 0; i < ARRAY_LENGTH(unread); i++) {
         size_t length = strlen(unread[i].name);
-        if (!strncmp(type, unread[i].name, length) &&
-            (!type[length] || !strncmp(type + length, "_text", strlen("_text"))))
+        if (!strncmp(type, unread[i].name, length) && (!type[length] || type[length] == '_'))
             return &unread[i];
     }
     for (size_t i = 0; architecture && i < ARRAY_LENGTH(unread); i++)
@@ -122,7 +137,8 @@ const char *hf_why_not(const char *type, const char *architecture, struct arena 
     if (u) return arena_print(arena, ": it has %s; the nearest that is: %s", u->has, u->nearest);
     while (names[count]) count++;
     meant = name_within(type, names, count, strlen(type) > 6 ? 2 : 1);
-    if (meant >= 0) return arena_print(arena, "; the nearest name that is: %s", names[meant]);
+    if (meant >= 0 && strlen(type) > 3)
+        return arena_print(arena, "; the nearest name that is: %s", names[meant]);
     return arena_print(
         arena, ", nor a name near it: the %d classes that are stand in docs/FORMATS.md (import hf)",
         count);
@@ -214,7 +230,7 @@ enum status hf_choose_class(struct hf_model *x, struct json *text, const char **
     const struct hf_class *of_text = hf_find_class(of_part);
     if (!x->class && !json_is_present(text) && of_text && (of_text->flat || hf_has_tower(named)))
         x->class = of_text;
-    if (!x->class && json_is_present(text)) {
+    if (!x->class && json_is_present(text) && !strstr(named, "_assistant")) {
         struct json_field optional[] = {FIELD_TEXT("model_type", OPTIONAL, &of_part)};
         x->root = text;
         TRY(HF_FIELDS(x, optional, err));

@@ -152,7 +152,24 @@ enum status hf_arrange_falcon_h1(struct hf_model *x, struct error *err)
 enum status hf_read_mamba2(struct hf_model *x, struct error *err)
 {
     struct shape *s = &x->shape;
+    struct linear_shape *l = &s->linear;
+    int64_t expand = 2, width = l->value_width;
+    TRY(hf_count(x, "expand", &expand, err));
+    TRY(hf_count(x, bare.width, &width, err));
+    if (!hf_has(x, bare.heads) && width > 0 && hf_has(x, "fuse_norm")) {
+        l->value_heads = expand * s->hidden / width;
+        said_assume(x->asked->said,
+                    "num_heads: %lld, those of expand x hidden_size, as in "
+                    "flash-linear-attention, whose keys these are",
+                    (long long)l->value_heads);
+    }
     TRY(read_states(x, &bare, 0, err));
+    if (l->value_heads * width != expand * s->hidden)
+        return json_refuse(x->root, err,
+                           "key \"num_heads\": expected num_heads x head_dim to be expand x "
+                           "hidden_size, %lld, found %lld x %lld",
+                           (long long)(expand * s->hidden), (long long)l->value_heads,
+                           (long long)width);
     s->heads = s->kv_heads = s->linear.value_heads, s->head_width = s->linear.value_width;
     s->ffn = s->linear.value_heads * s->linear.value_width;
     return OK;
