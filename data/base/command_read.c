@@ -234,10 +234,11 @@ static enum status unknown_option(const struct command *c, const char *word, str
     for (int i = 0; (row = command_row(c, i)) && known < NAMES_MOST; i++)
         if (!is_operand(row)) names[known++] = row->name;
     snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "="), word);
-    int meant = name_meant(name, names, known);
-    if (meant < 0) return refuse(err, "unknown option '%s'; usage: %s", word, c->usage);
-    return refuse(err, "unknown option '%s', did you mean %s? usage: %s", word, names[meant],
-                  c->usage);
+    int meant = name_meant(name, names, known), nearest = name_nearest(name, names, known);
+    if (nearest < 0) return refuse(err, "unknown option '%s'; usage: %s", word, c->usage);
+    return refuse(err, "unknown option '%s', %s %s%s usage: %s", word,
+                  meant < 0 ? "the nearest is" : "did you mean", names[nearest],
+                  meant < 0 ? ";" : "?", c->usage);
 }
 
 // Words and the folder that relative names begin at: their names are printed and written.

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "data/base/least.h"
 #include "data/inputs/model/size.h"
 #include "solve/explain/internal.h"
 
@@ -178,4 +179,30 @@ void explain_assume_adapters(struct explained *x)
     if (keeps_narrow(x, &x->problem))
         explain_assume(x, "weight_bits", "8",
                        "the benchmark's configuration: frozen weights in FP8 alone");
+}
+
+// What a host updates with DeepSpeed's and PyTorch's Adam, all ranks on it together, as measured on
+// three (docs/VALIDATION.md, 10): several passes over gradients and weights besides Adam's own, and
+// launchers that give each rank one thread, or bind none. Megatron's own copes with less.
+void explain_assume_host(struct explained *x)
+{
+    static const double values = 1.3e9, either_way = 2;
+    const struct run_row *r = &x->asked;
+    bool own = explained_framework(x) == FRAMEWORK_NEMO || x->log.format == LOG_MEGATRON;
+    if (told_count(&x->log, TOLD_OFFLOAD_WEIGHTS) > 0)
+        explain_assume(x, "offload_param", "0",
+                       "its weights are taken as on the device: what fetches them is not priced");
+    if (told(&x->log, TOLD_COMPRESSION))
+        explain_assume(x, "compression", "none",
+                       arena_print(x->arena, "%s sends fewer bits: gradients are priced whole",
+                                   x->log.told[TOLD_COMPRESSION].text));
+    if (told_count(&x->log, TOLD_OFFLOAD) < 1 || own) return;
+    int64_t host = r->gpus_per_node > 0 ? r->gpus_per_node : 8,
+            ranks = r->num_gpus > 0 ? smaller(r->num_gpus, host) : host;
+    double share = values / (double)ranks;
+    struct estimate e = {.value = share, .low = share / either_way, .high = share * either_way};
+    predictor_assume(x->predictor, "host_update_values_per_s", &e);
+    explain_assume(x, "host_update_values_per_s", arena_print(x->arena, "%.3g", share),
+                   "1.3e9 of a host with DeepSpeed's or PyTorch's Adam, half to twice of it, over "
+                   "its ranks");
 }

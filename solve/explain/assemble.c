@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/base/least.h"
 #include "data/inputs/model/size.h"
 #include "solve/explain/internal.h"
 
@@ -326,11 +325,16 @@ static void predict(struct explained *x, const struct run_row *row, bool ranges,
         return;
     }
     struct prediction adjusted;
+    x->unadjusted = NULL;
     predictor_problem(x->predictor, &problem, &placement, x->arena);
     explain_adjust(x, &problem, &placement);
     problem.costs = *predictor_costs(x->predictor);
     predict_problem(x->predictor, &problem, &placement, &adjusted);
-    if (*adjusted.reason) return;
+    if (*adjusted.reason) {
+        x->unadjusted = arena_copy_text(x->arena, adjusted.reason);
+        predict_row(x->predictor, row, to); // whose problem is the one that is shown
+        return;
+    }
     memcpy(adjusted.assumptions, to->assumptions, sizeof adjusted.assumptions);
     *to = adjusted;
     explain_hold(x, row, to);
@@ -414,32 +418,6 @@ static void undo_memory(struct explained *x)
                           : "adapters alone are trained, which leaves room");
 }
 
-// What a host updates with DeepSpeed's and PyTorch's Adam, all ranks on it together, as measured on
-// three (docs/VALIDATION.md, 10): several passes over gradients and weights besides Adam's own, and
-// launchers that give each rank one thread, or bind none. Megatron's own copes with less.
-static void assume_host(struct explained *x)
-{
-    static const double values = 1.3e9, either_way = 2;
-    const struct run_row *r = &x->asked;
-    bool own = explained_framework(x) == FRAMEWORK_NEMO || x->log.format == LOG_MEGATRON;
-    if (told_count(&x->log, TOLD_OFFLOAD_WEIGHTS) > 0)
-        explain_assume(x, "offload_param", "0",
-                       "its weights are taken as on the device: what fetches them is not priced");
-    if (told(&x->log, TOLD_COMPRESSION))
-        explain_assume(x, "compression", "none",
-                       arena_print(x->arena, "%s sends fewer bits: gradients are priced whole",
-                                   x->log.told[TOLD_COMPRESSION].text));
-    if (told_count(&x->log, TOLD_OFFLOAD) < 1 || own) return;
-    int64_t host = r->gpus_per_node > 0 ? r->gpus_per_node : 8,
-            ranks = r->num_gpus > 0 ? smaller(r->num_gpus, host) : host;
-    double share = values / (double)ranks;
-    struct estimate e = {.value = share, .low = share / either_way, .high = share * either_way};
-    predictor_assume(x->predictor, "host_update_values_per_s", &e);
-    explain_assume(x, "host_update_values_per_s", arena_print(x->arena, "%.3g", share),
-                   "1.3e9 of a host with DeepSpeed's or PyTorch's Adam, half to twice of it, over "
-                   "its ranks");
-}
-
 void explain_predict(struct explained *x)
 {
     struct prediction again;
@@ -458,7 +436,13 @@ void explain_predict(struct explained *x)
     if (!explain_try(x, &x->row, &again)) return;
     predictor_problem(x->predictor, &x->problem, &x->placement, x->arena);
     x->problem.costs = *predictor_costs(x->predictor);
-    explain_assume_adapters(x);
+    if (x->unadjusted)
+        explain_assume(x, "columns_alone", "1",
+                       arena_print(x->arena,
+                                   "what no column says (adapters, the printed model, the host's "
+                                   "optimizer) is left out, since with it: %s",
+                                   x->unadjusted));
+    else explain_assume_adapters(x);
 }
 
 enum status explain_assemble(struct explained *x, struct error *err)
@@ -480,7 +464,7 @@ enum status explain_assemble(struct explained *x, struct error *err)
     explain_assume_pairs(x), explain_assume_models(x);
     explain_measured(x);
     TRY(explain_find_gpu(x, err));
-    assume_host(x);
+    explain_assume_host(x);
     set_split(x);
     leave_out_experts(x);
     assume_experts(x);

@@ -89,8 +89,9 @@ struct explained {
     const char *why;                                // in words
     struct assumed alternatives[ALTERNATIVES_MOST]; // what would resolve the difference
     int alternative_count;
-    bool ran_too_full;   // it ran, and is predicted not to fit
-    const char *guessed; // what is not in the log and was only the likeliest; NULL: nothing
+    bool ran_too_full;      // it ran, and is predicted not to fit
+    const char *unadjusted; // why what no column says is not in the prediction; NULL: it is
+    const char *guessed;    // what is not in the log and was only the likeliest; NULL: nothing
     struct change changes[CHANGES_MOST];
     int change_count;
     struct any_layout any;

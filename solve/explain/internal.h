@@ -5,6 +5,7 @@
 
 void explain_assume(struct explained *x, const char *column, const char *value, const char *why);
 // adapters.c: whether the log says what no column does; puts it into the row's problem.
+void explain_assume_host(struct explained *x);
 bool explain_adjusts(const struct explained *x);
 void explain_adjust(const struct explained *x, struct problem *problem,
                     struct placement *placement);

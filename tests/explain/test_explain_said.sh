@@ -205,4 +205,37 @@ printf 'OOM: Qwen3-8B on 8 H100\n32 layers, hidden size 4096\n' > named.md
 reads named.md model=qwen3-8b layers=-
 printf 'OOM on 8 H100\n32 layers, hidden size 4096, 32 heads: llama-65b\n' > named.md
 reads named.md layers=80 hidden=8192 heads=64
+# ---- the optimizer's states, as importers read them
+cat > aware.log << 'END'
+Llama-3.1-8B on 8 H100 80GB
+--tensor-model-parallel-size 1 --seq-length 8192 --micro-batch-size 1 --global-batch-size 128 --bf16
+--use-distributed-optimizer
+--use-precision-aware-optimizer --exp-avg-dtype bf16 --exp-avg-sq-dtype bf16
+ iteration 10/ 50 | elapsed time per iteration (ms): 13000.0 | global batch size: 128 |
+ iteration 20/ 50 | elapsed time per iteration (ms): 13000.0 | global batch size: 128 |
+END
+reads aware.log state_bytes=6 gradient_bytes=-
+sed 's/--exp-avg-dtype.*/--main-grads-dtype bf16/' aware.log > sums.log
+reads sums.log state_bytes=10 gradient_bytes=2
+sed 's/--use-precision-aware-optimizer//' aware.log > plain.log
+reads plain.log state_bytes=-
+printf '%s\n' 'transformers: Llama-3.1-8B on 8 A100 80GB, --optim adamw_bnb_8bit --bf16 True' \
+    '--per_device_train_batch_size 1 --max_seq_length 2048 --deepspeed ds_z2.json' \
+    "{'train_runtime': 100.0, 'train_samples_per_second': 8.0, 'train_steps_per_second': 1.0}" \
+    > eight.md
+reads eight.md state_bytes=6 adam=1
+sed 's/adamw_bnb_8bit/galore_adamw_8bit/' eight.md > other.md
+reads other.md state_bytes=-
+# ---- what is refused with what no column says is left out, and said
+python3 - "$root/data/costs/kernels.json" << 'END'
+import json, sys
+costs = json.load(open(sys.argv[1]))
+for gpu in costs["gpus"]:
+    gpu.pop("host_link_bytes_per_s", None), gpu.pop("host_memory_bytes_per_s", None)
+json.dump(costs, open("hostless.json", "w"))
+END
+sed 's/--use-precision-aware.*/--optimizer-cpu-offload/' aware.log > host.log
+answers 0 "columns_alone 1: what no column says" explain host.log --costs hostless.json
+answers 0 "" explain host.log
+grep -q columns_alone out && complain "an offload that is priced was said to be left out"
 ended

@@ -115,7 +115,17 @@ batch() {
 batch 'global batch size of 4M tokens' global_batch=- micro_batch=-
 batch 'the batch size is 512 tokens' micro_batch=-
 batch 'batch size 4/8' micro_batch=-
-batch 'batch size of 1,024 in all' micro_batch=1024
+batch 'batch size of 1,024 in all' global_batch=1024 micro_batch=-
+batch 'training batch size 1024 (micro batch 1)' global_batch=1024 micro_batch=1
+batch 'micro-batch size 2, batch size 64' global_batch=64 micro_batch=2
+batch 'batch size per GPU is 4' micro_batch=4 global_batch=-
+batch 'a batch size of 4 per device' micro_batch=4 global_batch=-
+batch 'local batch size 2, overall batch size 128' micro_batch=2 global_batch=128
+batch 'batch size 256 across 8 GPUs' global_batch=256 micro_batch=-
+batch 'rollout batch size 512, eval batch size 8' micro_batch=- global_batch=-
+batch 'sequence length of 4096, output length 512' seq=4096
+batch 'seq_length 2048, eval sequence length 128' seq=2048
+batch '--micro_batch_size=4 --batch_size=16' micro_batch=4 global_batch=16
 batch 'TP=2 PP=1 GBS=1,024' tp=2 global_batch=-
 batch 'TP=2 PP=1 GBS 1,024' tp=2 global_batch=-
 batch 'GBS=16/32, MBS=2' global_batch=- micro_batch=2

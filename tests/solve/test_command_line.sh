@@ -87,12 +87,12 @@ rm -f near.csv rows.csv short.csv word.csv runs.csv fitted.json
 # ---- words and numbers of the command line
 gives 2
 [ ! -s out ] || complain "usage of a wrong call on stdout"
-gives 0 --help; gives 0 --version; gives 0 help
+gives 0 --help; gives 0 --version; gives 0 help; gives 0 help solve
 refuses "'foo'" foo
 refuses "unknown command 'sovle', did you mean solve?" sovle
 refuses "unknown option '--time-limit', did you mean --time-limit-s?" solve x --time-limit 3
 refuses "unknown option '--gpa=1', did you mean --gap?" solve x --gpa=1
-gives 0 help solve
+refuses "unknown option '--sequnce', the nearest is --set;" explain x --sequnce 4
 gives 0 solve -h
 gives 0 -h
 gives 0 --version --json

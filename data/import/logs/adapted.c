@@ -1,4 +1,4 @@
-// Which products of a layer have an adapter.
+// Which products of a layer have an adapter; how wide the optimizer's states are.
 #include <string.h>
 #include <strings.h>
 
@@ -29,4 +29,41 @@ void log_conclude_adapters(struct log *l)
     if (!strpbrk(words, "^$*(\\|") && adapters_unknown_word(words, &nearest, l->arena))
         found = arena_print(l->arena, "%s%s?", found, *found ? "," : "");
     snprintf(v->text, sizeof v->text, "%s", found);
+}
+
+static const char *text_of(const struct log *l, enum told what)
+{
+    return told(l, what) ? l->told[what].text : NULL;
+}
+
+static void put_bytes(struct log *l, enum told what, enum told like, int bytes)
+{
+    struct told_value *to = &l->told[what];
+    *to = l->told[like];
+    snprintf(to->text, sizeof to->text, "%d", bytes);
+}
+
+// As those who import such settings read them (data/frameworks).
+void log_conclude_states(struct log *l)
+{
+    const char *precision = text_of(l, TOLD_PRECISION), *optimizer = text_of(l, TOLD_ADAM);
+    struct run r = {.precision_aware = told_count(l, TOLD_PRECISION_AWARE) > 0,
+                    .state_types = {text_of(l, TOLD_MAIN_TYPE), text_of(l, TOLD_MEAN_TYPE),
+                                    text_of(l, TOLD_SQUARE_TYPE)},
+                    .gradient_type = text_of(l, TOLD_GRADIENT_TYPE),
+                    .fp8_recipe = text_of(l, TOLD_FP8_RECIPE)};
+    struct job *j = &r.job;
+    bool half = precision && !strcmp(precision, "fp16"),
+         wide = precision && !strcmp(precision, "fp32"),
+         eight = precision && strstr(precision, "fp8");
+    j->precision = half ? FP16 : wide ? FP32 : BF16;
+    j->layout.offload_optimizer = told_count(l, TOLD_OFFLOAD) > 0;
+    r.bf16 = !half && !wide, r.fp8 = eight ? precision : NULL;
+    int aware = megatron_state_bytes(&r),
+        narrow = optimizer ? eight_bit_state_bytes(optimizer, j->precision) : 0;
+    if (narrow) put_bytes(l, TOLD_STATE_BYTES, TOLD_ADAM, narrow);
+    else if (aware != job_state_bytes(j))
+        put_bytes(l, TOLD_STATE_BYTES, TOLD_PRECISION_AWARE, aware);
+    if (r.precision_aware && r.gradient_type && megatron_gradient_bytes(&r) == 2)
+        put_bytes(l, TOLD_GRADIENT_BYTES, TOLD_GRADIENT_TYPE, 2);
 }

@@ -331,6 +331,7 @@ static void conclude_rest(struct log *l)
     if (told(l, TOLD_PADDED)) put(l, TOLD_VOCAB, TOLD_PADDED, l->told[TOLD_PADDED].text);
     if (told(l, TOLD_OFFLOAD_SHARE) && !(strtod(l->told[TOLD_OFFLOAD_SHARE].text, NULL) > 0))
         l->told[TOLD_OFFLOAD].by = BY_NONE;
+    log_conclude_states(l);
     if (told(l, TOLD_ADAM))
         put(l, TOLD_ADAM, TOLD_ADAM, find_in_any_case(l->told[TOLD_ADAM].text, "adam") ? "1" : "0");
     if (is(l, TOLD_SP, "1") && or_one(l, TOLD_TP) == 1) put(l, TOLD_SP, TOLD_SP, "0");

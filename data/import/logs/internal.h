@@ -163,6 +163,7 @@ bool names_card(const char *text); // the same, or "3090": with digits first
 // What follows from other values.
 void log_conclude(struct log *l);
 void log_conclude_adapters(struct log *l); // adapted.c: TOLD_ADAPTED
+void log_conclude_states(struct log *l);   // the same: TOLD_STATE_BYTES
 
 // Whether a text begins with one of the words, of which NULL is the last, in any case of letters.
 static inline bool begins_with_one(const char *s, const char *const *words)

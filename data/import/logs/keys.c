@@ -314,7 +314,7 @@ bool log_setting(struct log *l, enum told_by by, const char *key, size_t key_len
     if (strcmp(name, "torch_dtype") == 0) by = BY_WORDS;
     if (is_left_over(l, row, by)) return true;
     while (length && strchr("\"'`", *value)) value++, length--;
-    while (length && strchr("\"'`,;)", value[length - 1])) length--;
+    while (length && strchr("\"'`,;.)", value[length - 1])) length--;
     // "adapter_name=adapter_name", of code: what the name holds is not known.
     if (length != key_length || strncmp(key, value, length) != 0)
         take_value(l, row, by, value, length);

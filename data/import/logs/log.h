@@ -61,6 +61,7 @@ enum told {
     TOLD_BIAS,
     TOLD_GRADIENT_BYTES,
     TOLD_ADAM,
+    TOLD_STATE_BYTES,
     TOLD_OVERLAP,
     TOLD_OVERLAP_MESSAGES,
     TOLD_OVERLAP_TENSOR,
@@ -101,6 +102,11 @@ enum told {
     TOLD_GROUPED,
     TOLD_OFFLOAD,
     TOLD_OFFLOAD_WEIGHTS,
+    TOLD_PRECISION_AWARE, // optimizer; the types of its weights, moments and gradients
+    TOLD_MAIN_TYPE,
+    TOLD_MEAN_TYPE,
+    TOLD_SQUARE_TYPE,
+    TOLD_GRADIENT_TYPE,
     TOLD_OFFLOAD_SHARE, // of the optimizer's state, where it is on the host
     TOLD_PADDED,        // vocabulary
     TOLD_ADAPTERS,      // low-rank: their rank, or 1

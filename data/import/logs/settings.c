@@ -237,7 +237,8 @@ static bool is_of_two(const char *line, const char *key, size_t length)
     size_t own = strcspn(value, " ,`)");
     for (const char *s = line; (s = strchr(s, '=')); s++)
         if (s - line >= (int)length && s != value && !strncmp(s - length, key, length) &&
-            at_border(line, s - length) && strcspn(s, " ,`)") > 1 &&
+            at_border(line, s - length) &&
+            (s - line == (int)length || !in_key(s[-(int)length - 1])) && strcspn(s, " ,`)") > 1 &&
             (strcspn(s, " ,`)") != own || strncmp(s, value, own) != 0))
             return true;
     return false;

@@ -167,34 +167,87 @@ static bool is_no_count(const char *after)
     return other;
 }
 
-// "batch size of 4", "Batch Size: 1", "global batch size 64": of all, where a word before says so.
+// Whether one of the words is right before s, in any case.
+static bool is_behind(const char *line, const char *s, const char *const *words)
+{
+    for (; *words; words++) {
+        size_t length = strlen(*words);
+        if ((size_t)(s - line) >= length && !strncasecmp(s - length, *words, length)) return true;
+    }
+    return false;
+}
+
+// Of what is no training: "eval batch size 8".
+static const char *const no_training[] = {"max ", // of a batch alone
+                                          "eval ",      "evaluation ", "test ",   "validation ",
+                                          "inference ", "rollout ",    "reward ", "generation ",
+                                          "output ",    "prompt ",     NULL};
+
+// Behind a name its number, perhaps with a word between: "of 4", "per GPU is 8"; NULL: there is
+// none.
+static const char *number_behind(const char *s, double *value)
+{
+    static const char *const each[] = {" per gpu", " per device", " per card", " per rank", NULL};
+    static const char *const between[] = {" of ", " to ",         " is ",         " was ", " = ",
+                                          " ~",   "\xe4\xb8\xba", "\xe6\x98\xaf", NULL};
+    for (const char *const *w = each; *w; w++)
+        if (!strncasecmp(s, *w, strlen(*w))) s += strlen(*w);
+    for (const char *const *w = between; *w; w++)
+        if (!strncmp(s, *w, strlen(*w))) {
+            s += strlen(*w);
+            break;
+        }
+    return number_at(s, value, &s) && *value >= 1 && *value < 1e9 && !is_no_count(s) ? s : NULL;
+}
+
+// "batch size of 4", "Batch Size: 1", "global batch size 64", "batch size 512 in total": of all,
+// where a word before or behind it says so, or a micro-batch beside it.
 static void read_batch(struct log *l, const char *line)
 {
-    static const char *const words[] = {"batch size", "batchsize", "batch_size"};
-    static const char *const between[] = {" of ", " to ",         " is ",        " was ",
-                                          " = ",  "\xe4\xb8\xba", "\xe6\x98\xaf"}; // "is", twice
-    static const char *const all[] = {"global ", "total ", "effective "};
-    static const char *const none[] = {"eval ", "evaluation ", "test ", "max "};
+    static const char *const words[] = {"batch size",  "batchsize",   "batch_size",
+                                        "micro batch", "micro-batch", "microbatch"};
+    static const char *const all[] = {"global ",  "total ",  "effective ",
+                                      "overall ", "global-", NULL};
+    static const char *const in_all[] = {" in total", " in all",  " total",
+                                         " globally", " across ", NULL};
+    static const char *const each[] = {"micro", "per gpu", "per-gpu", "per device", "per-device",
+                                       "local", "device",  "mbs",     NULL};
+    enum { WHOLE = 3 }; // names before these may be of either
+    double value;
+    bool beside = has_one_in_any_case(line, each);
+    for (size_t w = 0; w < ARRAY_LENGTH(words); w++)
+        for (const char *s = line; (s = find_in_any_case(s, words[w])); s++) {
+            static const char *const own[] = {"micro ",   "micro-",   "micro_", "local ", "device ",
+                                              "per gpu ", "per-gpu ", "mini-",  NULL};
+            const char *name = s + strlen(words[w]), *after = number_behind(name, &value);
+            bool other = !at_border(line, s) ||
+                         (s > line && strchr("_-", s[-1]) && !is_behind(line, s, own) &&
+                          !is_behind(line, s, all));
+            if (other || is_behind(line, s, no_training) || !after) continue;
+            bool micro = w >= WHOLE || is_behind(line, s, own) || !strncasecmp(name, " per ", 5) ||
+                         !strncasecmp(after, " per ", 5);
+            bool of_all = !micro && (is_behind(line, s, all) || begins_with_one(after, in_all) ||
+                                     (beside && w < WHOLE));
+            tell_count(l, of_all ? TOLD_GLOBAL_BATCH : TOLD_MICRO_BATCH, BY_WORDS, "in words",
+                       (int64_t)value);
+        }
+}
+
+// "sequence length of 4096", "seq_length 2048", "context length is 8192": in tokens.
+static void read_lengths(struct log *l, const char *line)
+{
+    static const char *const words[] = {IN_CHINESE_LENGTH, "Seq.Len",        "seq len",
+                                        "sequence length", "seq length",     "max length",
+                                        "seq_length",      "context length", "cut_off"};
+    enum { LEAST = 16 };
     double value;
     for (size_t w = 0; w < ARRAY_LENGTH(words); w++)
         for (const char *s = line; (s = find_in_any_case(s, words[w])); s++) {
-            const char *after = s + strlen(words[w]);
-            bool of_all = false, other = !at_border(line, s) || (s > line && strchr("_-", s[-1]));
-            for (size_t i = 0; i < ARRAY_LENGTH(all); i++)
-                of_all |= s - line >= (int)strlen(all[i]) &&
-                          !strncasecmp(s - strlen(all[i]), all[i], strlen(all[i]));
-            for (size_t i = 0; i < ARRAY_LENGTH(none); i++)
-                other |= s - line >= (int)strlen(none[i]) &&
-                         !strncasecmp(s - strlen(none[i]), none[i], strlen(none[i]));
-            for (size_t i = 0; i < ARRAY_LENGTH(between); i++)
-                if (!strncmp(after, between[i], strlen(between[i]))) {
-                    after += strlen(between[i]);
-                    break;
-                }
-            if (!other && number_at(after, &value, &after) && value >= 1 && value < 1e9 &&
-                !is_no_count(after))
-                tell_count(l, of_all ? TOLD_GLOBAL_BATCH : TOLD_MICRO_BATCH, BY_WORDS, "in words",
-                           (int64_t)value);
+            bool part = s > line && (strchr("_-", s[-1]) || !at_border(line, s));
+            if ((part && isalpha((unsigned char)*words[w])) || is_behind(line, s, no_training + 1))
+                continue;
+            if (number_behind(s + strlen(words[w]), &value) && value >= LEAST)
+                tell_count(l, TOLD_SEQ, BY_WORDS, "in words", (int64_t)value);
         }
 }
 
@@ -263,31 +316,19 @@ static int card_gb_in_words(const char *line)
 
 static void read_prose(struct log *l, const char *line)
 {
-    static const struct count_words counts[] = {{"GPU number:", TOLD_GPUS_PER_NODE},
-                                                {"umber of gpus:", TOLD_NUM_GPUS},
-                                                {"umber of GPUs:", TOLD_NUM_GPUS},
-                                                {IN_CHINESE_LENGTH "\xe6\x98\xaf", TOLD_SEQ},
-                                                {IN_CHINESE_LENGTH "\xe4\xb8\xba", TOLD_SEQ},
-                                                {IN_CHINESE_LENGTH, TOLD_SEQ},
-                                                {"Seq.Len=", TOLD_SEQ},
-                                                {"seq len is", TOLD_SEQ},
-                                                {"seq len", TOLD_SEQ},
-                                                {"sequence length", TOLD_SEQ},
-                                                {"max length", TOLD_SEQ},
-                                                {"seq_length is", TOLD_SEQ},
-                                                {"cut_off", TOLD_SEQ},
-                                                {"global_batch_size is", TOLD_GLOBAL_BATCH},
-                                                {"model parallelism degree", TOLD_TP},
-                                                {"model parallel of", TOLD_TP},
-                                                {"tensor model parallel size", TOLD_TP},
-                                                {"pipeline model parallel size", TOLD_PP},
-                                                {"context parallel size", TOLD_CP},
-                                                {"tensor parallelism degree", TOLD_TP},
-                                                {"pipeline parallelism degree", TOLD_PP},
-                                                {"grad accum", TOLD_ACCUMULATION},
-                                                {"radient accumulation:", TOLD_ACCUMULATION}};
+    static const struct count_words counts[] = {
+        {"GPU number:", TOLD_GPUS_PER_NODE},         {"umber of gpus:", TOLD_NUM_GPUS},
+        {"umber of GPUs:", TOLD_NUM_GPUS},           {"global_batch_size is", TOLD_GLOBAL_BATCH},
+        {"model parallelism degree", TOLD_TP},       {"model parallel of", TOLD_TP},
+        {"tensor model parallel size", TOLD_TP},     {"pipeline model parallel size", TOLD_PP},
+        {"context parallel size", TOLD_CP},          {"tensor parallelism degree", TOLD_TP},
+        {"pipeline parallelism degree", TOLD_PP},    {"grad accum", TOLD_ACCUMULATION},
+        {"radient accumulation:", TOLD_ACCUMULATION}};
     tell_counts(l, line, BY_WORDS, "in words", counts, ARRAY_LENGTH(counts));
-    if (has_digit(line)) read_batch(l, line), read_thousands(l, line), read_context(l, line);
+    if (has_digit(line)) {
+        read_batch(l, line), read_lengths(l, line);
+        read_thousands(l, line), read_context(l, line);
+    }
     read_quoted(l, line);
     read_adapters(l, line);
     if (strstr(line, "HybridEP")) tell(l, TOLD_DISPATCHER, BY_WORDS, "HybridEP", "hybridep", 8);

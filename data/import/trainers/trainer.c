@@ -79,17 +79,14 @@ static void set_adapters(struct run *r, struct settings *s)
     adapters_default(r, s, 8, every ? "all" : "q_proj, v_proj");
 }
 
-// bitsandbytes' Adam in 8 bits (51294d90 optim/optimizer.py: both moments of tensors of 4096 values
-// and more in uint8) is taken with fp32 weights beside 16-bit ones, as Adam in fp32 is.
 static enum status set_optimizer(struct run *r, struct settings *s, struct error *err)
 {
-    static const char *const narrow[] = {"galore", "apollo", "lomo", "4bit", "8bit"};
-    enum { FOUR_BITS = 3, EIGHT_BITS = 4 };
-    size_t i = 0;
-    while (i < ARRAY_LENGTH(narrow) && !find_in_any_case(r->optimizer, narrow[i])) i++;
-    if (i == ARRAY_LENGTH(narrow)) return OK;
-    if (i == EIGHT_BITS && r->job.adam) {
-        r->job.state_bytes_per_value = r->job.precision == FP32 ? 2 : 4 + 2;
+    enum { FOUR_BITS = 3 };
+    int bytes = r->job.adam ? eight_bit_state_bytes(r->optimizer, r->job.precision) : 0, i = 0;
+    if (!has_one_in_any_case(r->optimizer, narrow_optimizers)) return OK;
+    while (!find_in_any_case(r->optimizer, narrow_optimizers[i])) i++;
+    if (bytes) {
+        r->job.state_bytes_per_value = bytes;
         said_assume(&s->said, "optimizer %.40s: moments of one byte%s", r->optimizer,
                     r->job.precision == FP32 ? "" : ", next to weights in fp32");
         return OK;
