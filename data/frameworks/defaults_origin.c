@@ -126,8 +126,8 @@ enum trainer program_trainer(enum program program)
 // one number together.
 static double recipes_shown(const struct run_origin *o)
 {
-    if (o->program == PROGRAM_BRIDGE) return 0.095;
-    return o->program == PROGRAM_NEMO && o->date >= 202409 && !o->blackwell ? 0.055 : 0.09;
+    if (o->program == PROGRAM_BRIDGE) return 0.091;
+    return o->program == PROGRAM_NEMO && o->date >= 202409 && !o->blackwell ? 0.052 : 0.099;
 }
 
 // Of Megatron run by others six sets show as much as its factor's interval says, but within a node,
@@ -135,14 +135,14 @@ static double recipes_shown(const struct run_origin *o)
 double program_shown(const struct run_facts *f)
 {
     if (!f->origin.seen) return 0;
-    if (f->mixture) return f->origin.program == PROGRAM_BRIDGE && f->origin.wide ? 0.08 : 0;
+    if (f->mixture) return f->origin.program != PROGRAM_BRIDGE ? 0 : f->origin.wide ? 0.081 : 0.157;
     bool node = f->tensor * f->pipeline * f->replicas <= 8;
     switch (f->origin.program) {
     case PROGRAM_NEMO:
     case PROGRAM_BRIDGE:
     case PROGRAM_MLPERF: return recipes_shown(&f->origin);
-    case PROGRAM_FOUNDRY: return 0.06;
-    case PROGRAM_TORCHTITAN: return 0.13;
+    case PROGRAM_FOUNDRY: return 0.057;
+    case PROGRAM_TORCHTITAN: return 0.131;
     case PROGRAM_UNKNOWN:
     case PROGRAM_MEGATRON: return node ? 0.1 : 0;
     default: return 0;
@@ -184,7 +184,7 @@ static const struct gpu_age {
     {"gh", 202401, true, true, false, false, false},
     {"b200", 202506, true, true, false, true, true},
     {"gb200", 202506, true, true, true, true, true},
-    {"b300", 202510, true, true, false, false, true},
+    {"b300", 202510, true, true, false, true, true},
     {"gb300", 202510, true, true, true, true, true},
     {"mi250", 202301, true, false, false, false, false},
     {"mi3", 202501, true, true, false, false, false},

@@ -12,7 +12,8 @@ enum { COST_KEYS_MOST = 128 };
 
 const char *const cost_group_names[] = {"products", "attention", "memory on devices and hosts",
                                         "launches", "trainer",   "links within nodes",
-                                        "network",  "overlap",   NULL};
+                                        "network",  "fabric",    "overlap",
+                                        NULL};
 
 #define COST_KEY(name, group, scope, sense, at, low, high)                                         \
     {name, COSTS_OF_##group, COST_OF_##scope, COST_##sense, at, low, high},

@@ -24,6 +24,7 @@ enum cost_group {
     COSTS_OF_TRAINER,
     COSTS_OF_NODE, // links within nodes
     COSTS_OF_NETWORK,
+    COSTS_OF_FABRIC, // what is left of the network's rates over many nodes
     COSTS_OF_OVERLAP,
     COST_GROUPS
 };

@@ -113,7 +113,7 @@
     X(tensor_overlap, OVERLAP, RATE, STATED, 0, 1)                                                 \
     X(context_overlap, OVERLAP, RATE, STATED, 0, 1)                                                \
     X(tree_bandwidth_share, NETWORK, RATE, STATED, 0, 1)                                           \
-    X(node_doubling_share, NETWORK, RATE, STATED, 1e-6, 1)                                         \
+    X(node_doubling_share, FABRIC, RATE, STATED, 1e-6, 1)                                          \
     X(allocator_factor, MEMORY, BYTES, STATED, 1, 10)
 
 extern const struct members estimate_members; // ESTIMATE_STATED: only for costs.c

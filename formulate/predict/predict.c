@@ -405,7 +405,8 @@ void predict_range(struct predictor *p, struct prediction *prediction)
     for (int i = 0; i < p->moved.count; i++) {
         const struct moved_costs *m = &p->moved.items[i];
         if (!range_needs(&p->range, m->group, m->end)) continue;
-        if (m->group == COSTS_OF_NETWORK && is_in_node(p)) continue;
+        bool between = m->group == COSTS_OF_NETWORK || m->group == COSTS_OF_FABRIC;
+        if (between && is_in_node(p)) continue;
         if (!time_with(p, m, &ns, prediction)) return;
         range_add(&p->range, m->group, m->end, ns);
         if (m->group == COSTS_OF_LAUNCHES && m->end == COSTS_SLOW) prediction->launched_ns = ns;

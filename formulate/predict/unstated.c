@@ -386,7 +386,8 @@ void predict_row(struct predictor *p, const struct run_row *stated, struct predi
         row.trainer = (int)(origin.deepspeed ? TRAINER_DEEPSPEED : program_trainer(origin.program));
     find_facts(&facts, &row, &p->words, &origin, named);
     bool whole = row.lora_rank <= 0;
-    p->shown = (struct shown_runs){whole ? program_shown(&facts) : 0, program_host(&origin)};
+    p->shown = (struct shown_runs){whole ? program_shown(&facts) : 0, program_host(&origin),
+                                   facts.mixture};
     find_defaults(p, traits, &facts);
     for (int i = 0; i <= TRAIT_LEARNED_POSITIONS && named; i++)
         traits[i].assumed = false; // the model says

@@ -430,7 +430,7 @@ static bool syncs_compute(const struct pricing *x)
 
 enum status price_times(struct pricing *x, enum cost_group moved, struct error *err)
 {
-    bool all = moved == COSTS_OF_NODE || moved == COSTS_OF_NETWORK || talk_computes(x),
+    bool all = (moved >= COSTS_OF_NODE && moved <= COSTS_OF_FABRIC) || talk_computes(x),
          syncs = all || (moved == COSTS_OF_MEMORY && syncs_compute(x)),
          messages = all || moved == COSTS_OF_LAUNCHES, syncs_anew = syncs || x->syncs_moved,
          messages_anew = messages || x->messages_moved;

@@ -28,8 +28,8 @@ static bool same_gpus(const struct costs *a, const struct costs *b)
 void range_move_costs(struct moved_costs_list *list, const struct costs *costs, struct arena *arena)
 {
     static const enum cost_group groups[COST_GROUPS] = {
-        COSTS_OF_TRAINER, COSTS_OF_PRODUCTS, COSTS_OF_ATTENTION, COSTS_OF_OVERLAP,
-        COSTS_OF_MEMORY,  COSTS_OF_LAUNCHES, COSTS_OF_NODE,      COSTS_OF_NETWORK};
+        COSTS_OF_TRAINER,  COSTS_OF_PRODUCTS, COSTS_OF_ATTENTION, COSTS_OF_OVERLAP, COSTS_OF_MEMORY,
+        COSTS_OF_LAUNCHES, COSTS_OF_NODE,     COSTS_OF_NETWORK,   COSTS_OF_FABRIC};
     list->count = 0;
     for (int i = 0; i < COST_GROUPS; i++)
         for (int end = 0; end < COST_ENDS; end++) {
@@ -60,6 +60,7 @@ struct range range_begin(int64_t ns, const struct problem *problem, struct shown
     if (shown.off <= 0) return range;
     double once = log1p(once_ns / (double)ns);
     range.shown = shown.off * shown.off;
+    range.launched = shown.launched;
     range.once = once * once;
     return range;
 }
@@ -97,7 +98,8 @@ static double costs_square(const struct range *r, enum cost_end end)
     const double(*s)[COST_ENDS] = r->squares;
     double kernels = s[COSTS_OF_PRODUCTS][end] + s[COSTS_OF_ATTENTION][end] +
                      s[COSTS_OF_MEMORY][end],
-           links = r->own + s[COSTS_OF_NODE][end] + s[COSTS_OF_NETWORK][end];
+           links = r->own + s[COSTS_OF_NODE][end] + s[COSTS_OF_NETWORK][end] +
+                   s[COSTS_OF_FABRIC][end];
     double trainer = s[COSTS_OF_TRAINER][end];
     return links + s[COSTS_OF_OVERLAP][end] + (r->fitted ? trainer : fmax(kernels, trainer));
 }
@@ -109,11 +111,12 @@ bool range_needs(const struct range *r, enum cost_group group, enum cost_end end
 
 int64_t range_end_ns(const struct range *r, enum cost_end end)
 {
-    double costs = costs_square(r, end);
+    double launches = r->squares[COSTS_OF_LAUNCHES][end],
+           costs = costs_square(r, end) + (r->launched ? launches : 0);
     if (r->shown > 0) costs = fmin(costs, r->shown);
     if (end == COSTS_SLOW) costs += r->once;
-    double launches = r->squares[COSTS_OF_LAUNCHES][end],
-           factor = exp(sqrt(costs + launches + fmax(r->cases[end], r->joint[end])));
+    if (!r->launched) costs += launches;
+    double factor = exp(sqrt(costs + fmax(r->cases[end], r->joint[end])));
     return llround(end == COSTS_SLOW ? (double)r->ns * factor : (double)r->ns / factor);
 }
 

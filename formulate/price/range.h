@@ -28,9 +28,11 @@ void range_move_costs(struct moved_costs_list *list, const struct costs *costs,
 
 // What published runs of a program show: the logarithm of the factor within which three to four in
 // five are predicted with such costs; of the interval of what a host takes to launch, the part that
-// another host leaves open where the program's operations are known. 0: nothing.
+// another host leaves open where the program's operations are known. 0: nothing. launched: hosts
+// took a good part of these runs, so that their doubt is in `off`, too.
 struct shown_runs {
     double off, host;
+    bool launched;
 };
 
 struct range {
@@ -43,6 +45,7 @@ struct range {
     // costs, by cases.
     double own, squares[COST_GROUPS][COST_ENDS], cases[COST_ENDS];
     bool fitted;             // the trainer's factor, to iterations
+    bool launched;           // what is shown is of launches, too
     double joint[COST_ENDS]; // of one case that changes all of these at once
 };
 // Costs that were fitted to runs have their own: nothing is shown of these.

@@ -2,7 +2,8 @@
 of its class show: left_out.py PLUMBLINE [SETS]. A set is a table's rows on one GPU (of a mixture,
 of one model), a class the runs that share one number. The half-width is the least
 |ln(measured / predicted)|, without what is done once an iteration (docs/FORMULAS.md 19), that holds
-77 % of the other sets' rows, sets weighed alike."""
+77 % of the other sets' rows, with sets weighed alike and with rows weighed alike: small sets say
+little of rows, large ones little of sets."""
 import csv
 import math
 import os
@@ -25,22 +26,29 @@ tables = [
     ("data/runs/nemo-long-context.csv", "", []),
     ("data/runs/dgxc-25.05.csv", "", []),
     ("data/runs/dgxc-releases.csv", "", []),
+    ("data/runs/nvidia-pages.csv", "framework=NeMo", []),
+    ("data/runs/bridge-finetuning.csv", "", []),
+    ("data/runs/bridge-gb200-gb300.csv", "", []),
     (f"{sets}/nvidia_dgxc_v25.04.csv", "", ["--default", recipes]),
     ("data/runs/mpt-llm-foundry.csv", "", []),
     ("data/runs/torchtitan-llama3.csv", "", []),
+    ("data/runs/fsdp-teams.csv", "framework=torchtitan", []),
 ]
 notes = ["175B of 2022", "5B of 2022-06", "5B of 2022-09", "NeMo 24.07", "container"]
 once_s = 0.025
 
 
-mixtures = ("deepseek", "gpt-oss", "qwen3", "kimi")
+mixtures = ("deepseek", "gpt-oss", "qwen3", "kimi", "mixtral")
 
 
 def class_of(table, gpu, part):
     if part in mixtures:
-        return "Megatron-Bridge's mixtures on NVL72"
-    if "foundry" in table or "torchtitan" in table:
-        return table.split("/")[-1]
+        joined = "NVL72" if gpu in ("GB200", "GB300") else "nodes of eight"
+        return f"Megatron-Bridge's mixtures on {joined}"
+    if "foundry" in table:
+        return table
+    if "torchtitan" in table or "fsdp" in table:
+        return "torchtitan"
     if "bridge" in table or part == "container":
         return "Megatron-Bridge"
     return "NeMo since 2024-09 on H100" if "dgxc" in table and "H100" in gpu else "other recipes"
@@ -67,9 +75,11 @@ def off(table, rows, options):
             continue
         row = stated[r["id"]]
         part = next((n for n in notes if n in row.get("notes", "")), "")
+        if row.get("lora_rank", "") not in ("", "0"):
+            continue  # no class
         mixture = next((n for n in mixtures if n in row.get("model", "")), "")
         if mixture or row.get("experts", "0") not in ("", "0"):
-            if row["gpu"] not in ("GB200", "GB300") or "Bridge" not in row["framework"]:
+            if "Bridge" not in row["framework"]:
                 continue
             part = mixture
         if "nvidia-megatron" in table and not part:
@@ -80,14 +90,20 @@ def off(table, rows, options):
     return found
 
 
-def half_width(groups):
-    points = sorted((x, 1 / len(g)) for g in groups for _, x in g)
+def held_by(points):
+    """The least x that holds the share of these (x, weight)."""
     held, all_of = 0, sum(w for _, w in points)
-    for x, weight in points:
+    for x, weight in sorted(points):
         held += weight
         if held >= share * all_of:
             return x
-    return points[-1][0]
+    return max(points)[0]
+
+
+def half_width(groups):
+    sets_alike = [(x, 1 / len(g)) for g in groups for _, x in g]
+    rows_alike = [(x, 1) for g in groups for _, x in g]
+    return max(held_by(sets_alike), held_by(rows_alike))
 
 
 classes = defaultdict(dict)

@@ -1,10 +1,9 @@
 // What a row does not state: by program, date and GPU; never what it states; and what remains open
 // is inside the range.
-#include <math.h>
 #include <string.h>
 
-#include "formulate/predict/predict.h"
 #include "tests/support/check.h"
+#include "tests/support/check/predicted.h"
 
 static struct cell cell_of(const char *text) { return (struct cell){text, (int)strlen(text)}; }
 
@@ -187,61 +186,6 @@ TEST(pytorch_programs_are_as_their_code_has_them)
     }
 }
 
-static void predict_words(struct prediction *x, const char *text, const char *more,
-                          struct arena *arena)
-{
-    struct predictor *p;
-    struct error err = {OK, ""};
-    struct predict_settings settings = {.margin = 0.9, .ranges = true};
-    struct run_row row;
-    const char *words[] = {text, more};
-    CHECK_OK(predictor_open(&p, &settings, arena, &err));
-    CHECK_OK(row_of_words(&row, words, *more ? 2 : 1, arena, &err));
-    predict_row(p, &row, x);
-    assert_string_equal(x->reason, "");
-}
-
-#define SHORT_RUN                                                                                  \
-    "gpu=B200,num_gpus=16,layers=32,hidden=4096,ffn=14336,heads=32,kv_heads=8,vocab=128256,"       \
-    "seq=8192,cp=2,recompute=none"
-#define SPLIT_RUN                                                                                  \
-    "num_gpus=64,layers=32,hidden=8192,ffn=28672,heads=64,kv_heads=8,vocab=128256,seq=4096,tp=4,"  \
-    "pp=2,vpp=4,global_batch=128,gpu="
-#define RUN SPLIT_RUN "H100-80GB"
-
-// Stating what was taken changes neither time nor memory; stating what was open gives the time that
-// was told, and lies within the range.
-TEST(what_is_open_is_inside_the_range)
-{
-    static const char *const others[] = {"overlap_tensor=0", "gradient_bytes=2"};
-    static const enum trait traits[] = {TRAIT_OVERLAP_TENSOR, TRAIT_GRADIENT_BYTES},
-                            known[] = {TRAIT_ZERO, TRAIT_ATTENTION, TRAIT_OVERLAP_MESSAGES};
-    struct prediction plain, stated;
-    predict_words(&plain, RUN, "", arena);
-    predict_words(&stated, RUN,
-                  "precision=bf16,flash=te-2024,sp=1,zero=1,recompute=none,gradient_bytes=4,"
-                  "overlap=1,overlap_messages=1,overlap_tensor=1,overlap_input_gradients=1,"
-                  "gated=1,rms_norm=1,tied=0,"
-                  "dropout=0,bias=0,"
-                  "positions=0",
-                  arena);
-    assert_int_equal(plain.iteration_ns, stated.iteration_ns);
-    assert_int_equal(plain.device_bytes, stated.device_bytes);
-    assert_true(plain.low_ns <= stated.low_ns && plain.high_ns > stated.high_ns);
-    assert_string_equal(prediction_assumed(&stated, arena), "");
-    for (size_t i = 0; i < ARRAY_LENGTH(others); i++) {
-        struct prediction other;
-        const struct assumption *a = &plain.assumptions[traits[i]];
-        predict_words(&other, RUN, others[i], arena);
-        assert_true(plain.low_ns <= other.iteration_ns && other.iteration_ns <= plain.high_ns);
-        assert_true(a->low_ns <= other.iteration_ns && other.iteration_ns <= a->high_ns);
-    }
-    for (size_t i = 0; i < ARRAY_LENGTH(known); i++)
-        assert_int_equal(plain.assumptions[known[i]].taken.open, 0);
-    predict_words(&plain, SPLIT_RUN "A100-80GB", "", arena);
-    for (size_t i = 0; i < 2; i++) assert_int_not_equal(plain.assumptions[known[i]].taken.open, 0);
-}
-
 // A run that would need far more than its GPUs have recomputes; one that fits does not.
 TEST(recomputation_is_as_little_as_fits)
 {
@@ -273,47 +217,6 @@ TEST(runs_that_accumulate_nothing_are_torchtitans)
     }
 }
 
-// What a program's own published runs show bounds what its costs leave open; graphs leave nothing
-// of the host. A program of which nothing is published, a mixture, another GPU: as the costs say.
-TEST(ranges_of_known_programs_are_what_their_runs_show)
-{
-    static const struct {
-        const char *words;
-        double off; // 0: more than any
-    } cases[] = {
-        {"framework=nemo,version=25.04,precision=bf16", 0.055},
-        {"framework=nemo,version=24.07,precision=bf16,overlap_tensor=1,gradient_bytes=2", 0.09},
-        {"framework=megatron-bridge,version=25.09,precision=bf16", 0.095},
-        {"framework=my own,overlap=1,zero=1,sp=1,recompute=none,flash=te", 0},
-    };
-    for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
-        struct prediction x;
-        predict_words(&x, RUN, cases[i].words, arena);
-        double fast = log((double)x.iteration_ns / (double)x.low_ns),
-               slow = log((double)x.high_ns / (double)x.iteration_ns);
-        bool shown = fast >= cases[i].off && slow >= cases[i].off && fast < cases[i].off + 0.004 &&
-                     slow < cases[i].off + 0.006;
-        assert_true(shown == (cases[i].off > 0));
-        assert_true(cases[i].off > 0 || slow >= 0.1);
-    }
-}
-
-// A mixture's too, where links join more GPUs than a node's; in nodes, more is open.
-TEST(mixtures_on_wide_links_are_as_near_as_their_runs_show)
-{
-    static const char *const gpus[] = {"gpu=GB200", "gpu=B200"};
-    double fast[2];
-    for (int i = 0; i < 2; i++) {
-        struct prediction x;
-        predict_words(&x, gpus[i],
-                      "num_gpus=64,model=qwen3-30b-a3b,seq=4096,tp=1,pp=1,ep=8,micro_batch=4,"
-                      "global_batch=1024,precision=mxfp8,framework=megatron-bridge,version=26.06",
-                      arena);
-        fast[i] = log((double)x.iteration_ns / (double)x.low_ns);
-    }
-    assert_true(fast[0] >= 0.08 && fast[0] < 0.09 && fast[1] > 0.1);
-}
-
 // What a recipe of that model, GPU and release sets is not open; a point release is one of its own.
 TEST(recipes_of_mixtures_are_those_of_their_release)
 {
@@ -340,51 +243,6 @@ TEST(recipes_of_mixtures_are_those_of_their_release)
         assert_int_equal(a[TRAIT_OVERLAP_DISPATCH].taken.value, cases[i].overlap);
         assert_int_equal(a[TRAIT_GRAPHS].taken.value, cases[i].graphs);
         assert_int_equal(a[TRAIT_DISPATCHER].taken.open != 0, cases[i].open);
-    }
-}
-
-#define SMALL_RUN                                                                                  \
-    "gpu=A100-80GB,num_gpus=8,layers=24,hidden=1024,ffn=4096,heads=16,kv_heads=16,vocab=50257,"    \
-    "seq=1024,tp=2,global_batch=32,precision=bf16,flash=unfused,sp=0,zero=0,recompute=full,"       \
-    "gradient_bytes=2,overlap=0,gated=0,rms_norm=0,tied=1,dropout=1,bias=1,positions=1"
-
-// Where the host decides, the program whose operations are known leaves less open, as much at
-// either end; within a node Megatron's runs are as near as recipes' are.
-TEST(hosts_of_known_programs_leave_less_open)
-{
-    static const char *const known[] = {"framework=megatron-deepspeed", "framework=megatron"},
-                             *other = "framework=deepspeed";
-    struct prediction x, y;
-    predict_words(&x, SMALL_RUN, known[0], arena);
-    predict_words(&y, SMALL_RUN, other, arena);
-    assert_int_equal(x.iteration_ns, y.iteration_ns);
-    assert_true(x.low_ns > y.low_ns && x.high_ns < y.high_ns);
-    assert_true(x.low_ns < x.iteration_ns && x.iteration_ns < x.high_ns);
-    predict_words(&x, SMALL_RUN ",graphs=step", known[1], arena);
-    double fast = log((double)x.iteration_ns / (double)x.low_ns),
-           slow = log((double)x.high_ns / (double)x.iteration_ns);
-    assert_true(fast < 0.102 && slow < 0.02 + hypot(0.101, log1p(25e6 / (double)x.iteration_ns)));
-}
-
-// Runs of seconds show nothing of what is done once an iteration: 25 ms of it are inside, however
-// short the iteration, and no longer one has a wider slow end.
-TEST(short_iterations_have_a_slow_end_for_what_is_done_once)
-{
-    int64_t last_ns = 0;
-    double last = 1e9;
-    for (int batch = 1; batch <= 64; batch *= 4) {
-        char words[256];
-        struct prediction x;
-        snprintf(words, sizeof words,
-                 "global_batch=%d,graphs=step,framework=mlperf,version=25.09,precision=fp8",
-                 8 * batch);
-        predict_words(&x, SHORT_RUN, words, arena);
-        double fast = log((double)x.iteration_ns / (double)x.low_ns),
-               slow = log((double)x.high_ns / (double)x.iteration_ns),
-               once = log1p(25e6 / (double)x.iteration_ns);
-        assert_true(x.iteration_ns > last_ns && slow < last);
-        assert_true(fast < 0.105 && slow > once && slow > fast && slow < hypot(0.11, once));
-        last_ns = x.iteration_ns, last = slow;
     }
 }
 
