@@ -25,6 +25,7 @@ static const struct setting_row rows[] = {
     TAKES("bf16 bfloat16", FLAG, bf16),
     TAKES("fp16 float16", FLAG, fp16),
     TAKES("torch-dtype dtype", TEXT, dtype),
+    TAKES("pure-bf16", FLAG, narrow), // litgpt's and torchtune's, too
     TAKES("gradient-checkpointing activation-checkpointing grad-checkpoint "
           "enable-gradient-checkpointing fsdp-activation-checkpointing",
           FLAG, checkpointed),
@@ -65,6 +66,7 @@ static const struct setting_row rows[] = {
     TAKES("openrlhf.batch batch-of-all", COUNT, global_batch), // of all GPUs
     LATER("max-new-tokens"),
     LATER("deepspeed-config"),
+    LATER("optimizer.momentum"),
     TAKES("max-prompt-length", COUNT, rollout.prompt),
     TAKES("max-completion-length", COUNT, rollout.answer),
 };

@@ -1,4 +1,5 @@
 // Megatron-LM's flags (megatron/training/arguments.py), in the order in which they are written.
+#include <stdlib.h>
 #include <string.h>
 
 #include "data/frameworks/setting.h"
@@ -53,7 +54,7 @@ static const struct setting_row rows[] = {
     SAYS("no-bias-gelu-fusion", FLAG, unfused_gelu),
     WRITES("no-bias-dropout-fusion", FLAG, separate_dropout),
     SAYS("optimizer", TEXT, optimizer),
-    WRITES("sgd-momentum", TEXT, momentum),
+    SAYS("sgd-momentum", TEXT, momentum),
     SAYS("max-position-embeddings", COUNT, positions),
     SAYS("hidden-size", COUNT, shape.hidden),
     SAYS("ffn-hidden-size", COUNT, shape.ffn),
@@ -329,4 +330,24 @@ int megatron_state_bytes(const struct run *r)
     if (!r->precision_aware || job->layout.offload_optimizer || job->precision == FP32)
         return job_state_bytes(&usual);
     return (wide && whole ? 4 : 2) + type_bytes(r->state_types[1]) + type_bytes(r->state_types[2]);
+}
+
+// Megatron-LM d98e8a64 core/optimizer/: other types than fp32 are refused without that flag; SGD
+// has momentum 0.9; without any, as exports write it, a job has no state.
+enum status megatron_set_states(struct run *r, struct error *err)
+{
+    static const char *const flags[] = {"main-params-dtype", "exp-avg-dtype", "exp-avg-sq-dtype"};
+    struct job *j = &r->job;
+    bool sgd = !strcmp(r->optimizer, "sgd"), rests = r->momentum && atof(r->momentum) == 0;
+    for (size_t i = 0; i < ARRAY_LENGTH(flags) && !r->precision_aware; i++)
+        if (type_bytes(r->state_types[i]) < 4)
+            return refuse(err,
+                          "%s: --%s %.20s: Megatron-LM takes other types than fp32 with "
+                          "--use-precision-aware-optimizer alone: add it, or leave this out",
+                          r->file, flags[i], r->state_types[i]);
+    optimizer_set(j, r->optimizer, &(struct optimizer_way){!rests, !(sgd && rests), 0});
+    int state = megatron_state_bytes(r);
+    if (r->precision_aware && j->adam && state != job_state_bytes(j))
+        j->state_bytes_per_value = state;
+    return OK;
 }

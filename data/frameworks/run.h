@@ -128,7 +128,18 @@ struct run {
     const char *model, *flavor, *converters, *filters, *dtype, *reshard, *csv, *components, *rotate;
     int64_t local_batch, micro_batches, replicas, shards, first_less, last_less, expert_tensor;
     bool cpu_offload, early_step, compile;
+    bool narrow; // weights, gradients and states have the precision alone
 };
+
+// How an optimizer keeps its states: with momentum, fp32 weights next to 16-bit ones; bytes of each
+// moment, 0: 4.
+struct optimizer_way {
+    bool momentum, weights;
+    int moment_bytes;
+};
+// Sets the job's `adam` and its bytes of state, of its precision. What the optimizer keeps, in
+// words; NULL: both of Adam's moments.
+const char *optimizer_set(struct job *j, const char *name, const struct optimizer_way *way);
 
 bool run_has_adapters(const struct run *r);
 int run_frozen_bits(const struct run *r); // 0: the precision's

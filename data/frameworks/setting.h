@@ -122,6 +122,8 @@ int megatron_state_bytes(const struct run *r);
 int eight_bit_state_bytes(const char *optimizer, enum precision precision);
 // Optimizers whose states are others than Adam's in fp32; the last is that one.
 extern const char *const narrow_optimizers[];
+// Sets the job's states. BAD_INPUT: their types are none that Megatron takes.
+enum status megatron_set_states(struct run *r, struct error *err);
 // Of one accumulated gradient: 2 or 4, by the flags of gradients and the optimizer's gradient_type.
 int megatron_gradient_bytes(const struct run *r);
 

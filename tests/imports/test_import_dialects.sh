@@ -33,7 +33,8 @@ tune() { # LINES ...: a recipe of torchtune with these in place of its model's
 tune model: "$llama"
 job trainer tune.yaml "j['sequence']==4096;l['micro_batch']==3;l['data']==8;l['zero']==3;
     j['global_batch']==120;l['recompute']=='full'" --gpus 8
-told 'dtype bf16: weights and Adam.s states are in fp32'
+job trainer tune.yaml "j['state_bytes_per_value']==4;j['gradient_bytes_per_value']==2" --gpus 8
+told 'weights, gradients and states in 16 bits alone'
 told 'the model is llama3_1_8b'
 tune model: '  _component_: torchtune.models.llama3_1.qlora_llama3_1_8b' '  lora_rank: 4' \
     '  lora_attn_modules: [q_proj, output_proj]' '  apply_lora_to_mlp: True' \
@@ -56,7 +57,14 @@ tune model: "$llama" \
     'fsdp_reshard_after_forward: False' 'data_parallel_shard_dim: -1'
 job trainer tune.yaml "l['zero']==2" --gpus 8
 sed -i 's/PagedAdamW//; s/torch.optim.AdamW/bitsandbytes.optim.PagedAdamW8bit/' "$work/tune.yaml"
-job trainer tune.yaml "l['zero']==2 and j['state_bytes_per_value']==6" --gpus 8
+job trainer tune.yaml "l['zero']==2 and j['state_bytes_per_value']==2" --gpus 8
+sed -i 's/bitsandbytes.optim.PagedAdamW8bit/torch.optim.SGD/' "$work/tune.yaml"
+job trainer tune.yaml "not j['adam']" --gpus 8
+sed -i 's/  lr: 1e-5/&\n  momentum: 0.9/' "$work/tune.yaml"
+job trainer tune.yaml "j['adam'];j['state_bytes_per_value']==2" --gpus 8
+sed -i 's/dtype: bf16/dtype: fp32/' "$work/tune.yaml"
+job trainer tune.yaml "j['precision']=='fp32';j['state_bytes_per_value']==4" --gpus 8
+told 'optimizer torch.optim.SGD: one moment'
 
 lit() { # LINES ...
     printf '%s\n' 'precision: bf16-true' 'train:' '  global_batch_size: 48' \
@@ -65,6 +73,9 @@ lit() { # LINES ...
 lit 'checkpoint_dir: checkpoints/some/model' 'devices: 4' 'num_nodes: 2'
 job trainer lit.yaml "l['data']==8;j['global_batch']==48;l['zero']==3;l['recompute']=='full'"
 told 'blocks recomputed, as litgpt'
+job trainer lit.yaml "j['state_bytes_per_value']==4;j['gradient_bytes_per_value']==2"
+sed -i s/bf16-true/bf16-mixed/ "$work/lit.yaml"
+job trainer lit.yaml "'state_bytes_per_value' not in j;j['gradient_bytes_per_value']==4"
 lit 'checkpoint_dir: x/y' 'devices: 1' 'lora_r: 8' 'lora_query: true' 'lora_key: false' \
     'lora_mlp: true' 'quantize: bnb.nf4'
 job trainer lit.yaml "l['data']==1;l['zero']==0;l['recompute']=='none';j['precision']=='bf16'"
@@ -198,7 +209,98 @@ assert j["layout"]["tensor"] == 2 and j["precision"] == "bf16", j
 assert m["shape"]["gated_ffn"] and not m["shape"]["linear_bias"], m' \
     "$work/job.json" "$work/core.json" || wrong "Megatron's own YAML"
 launches 'set -e' 'torchrun run_train.py --config-file conf/sft.yaml'
-no nanotron launch.sh 'expected YAML, found a script'
+no nanotron launch.sh 'none of its 4 settings, such as bf16, is one that import nanotron reads'
+launches 'set -e' 'torchrun run_train.py --config-file conf/none.yaml'
+no nanotron launch.sh 'line 2: the settings stand in conf/none.yaml, which is not here'
+
+# ---- a launch at the door of the file that it names
+mkdir -p "$work/train"
+printf '%s\n' '[model]' 'name = "llama3"' 'flavor = "8B"' '[training]' 'local_batch_size = 2' \
+    'seq_len = 1024' >"$work/train/small.toml"
+launches 'CONFIG=${CONFIG:-"./train/small.toml"}' 'NGPU=${NGPU:-"4"}' \
+    'torchrun --nproc_per_node=${NGPU} --nnodes 2 -m torchtitan.train \' \
+    '  --job.config_file ${CONFIG} --training.seq-len 2048 --parallelism.tensor_parallel_degree=2'
+job torchtitan launch.sh "l['data']==4;l['tensor']==2;j['sequence']==2048;l['micro_batch']==2"
+told '8 GPUs, as the launch has them'
+job torchtitan launch.sh "l['data']==8" --set NGPU=8
+job torchtitan launch.sh "l['data']==16" --gpus 32
+no torchtitan launch.sh 'line 3: the settings stand in other.toml' --set CONFIG=other.toml
+launches 'torchrun --nproc_per_node=8 -m torchtitan.train --training.seq_len 8'
+no torchtitan launch.sh 'no launch of it names a file of settings'
+printf '%s\n' 'pipe_parallel_size: 1' 'model_parallel_size: 2' 'num_layers: 4' 'hidden_size: 64' \
+    'num_attention_heads: 4' 'seq_length: 64' 'max_position_embeddings: 64' \
+    'train_micro_batch_size_per_gpu: 3' >"$work/train/neox.yml"
+launches 'python deepy.py train.py train/neox.yml'
+"$plumbline" import megatron "$work/launch.sh" --gpus 8 --job "$work/job.json" 2>"$work/err" ||
+    wrong "a launch of GPT-NeoX: $(cat "$work/err")"
+grep -q '"micro_batch": 3' "$work/job.json" || wrong "a launch of GPT-NeoX is not read"
+told 'settings of train/neox.yml, which the launch names'
+launches '[ -z "$EXP" ] && exit 1' 'torchrun --nproc_per_node 8 primus/train.py --config $EXP'
+no megatron launch.sh 'line 2 launches primus/train.py .*--config ${EXP}; not set: EXP'
+
+# ---- what launchers and files beside them say
+launches 'swift rlhf --rlhf_type grpo --model m --tuner_type lora --external_plugins own.py \' \
+    '--max_length 512 --per_device_train_batch_size 1 --deepspeed zero3'
+job trainer launch.sh "j['sequence']==1024;l['zero']==3" --gpus 8
+told '"adapter_rank": 8' # what stands before a file in Python was lost
+launches 'srun --nodes=1 --gpus-per-node=3 deepspeed train.py --max_seq_len 64 \' \
+    '--per_device_train_batch_size 2 --deepspeed zero.json'
+printf '{"zero_optimization": {"stage": 1}}\n' >"$work/zero.json"
+job trainer launch.sh "l['data']==3;l['zero']==1"
+told 'ZeRO 1, as .*zero.json says'
+launches 'deepspeed --num_gpus 2 train.py --max_seq_len 64 --per_device_train_batch_size 2 \' \
+    '--deepspeed zero3.json'
+printf '{"zero_optimization": {"stage": 2, "offload_optimizer": {"device": "cpu"}}}\n' \
+    >"$work/zero3.json" # whatever its name is
+job trainer launch.sh "l['zero']==2;l['offload_optimizer']"
+own='--per_device_train_batch_size 1 --max_seq_length 64 --bf16'
+launches "accelerate launch --config_file own.yaml train.py $own"
+printf '%s\n' 'distributed_type: FSDP' 'num_processes: 4' 'fsdp_config:' \
+    '  fsdp_sharding_strategy: SHARD_GRAD_OP' '  fsdp_offload_params: true' >"$work/own.yaml"
+job trainer launch.sh "l['data']==4;l['zero']==2;l['offload_optimizer']"
+printf '%s\n' 'distributed_type: DEEPSPEED' 'num_processes: 2' 'deepspeed_config:' \
+    '  zero_stage: 3' '  offload_optimizer_device: cpu' >"$work/own.yaml"
+job trainer launch.sh "l['data']==2;l['zero']==3;l['offload_optimizer'];j['trainer']=='deepspeed'"
+printf '%s\n' 'distributed_type: MULTI_GPU' 'num_processes: 8' >"$work/own.yaml"
+job trainer launch.sh "l['data']==8;l['zero']==0;j['gradient_bytes_per_value']==4"
+launches "accelerate launch --config_file own.yaml train.py $own --torch_dtype bfloat16"
+job trainer launch.sh "j['state_bytes_per_value']==4;j['gradient_bytes_per_value']==2"
+launches "accelerate launch --config_file own.yaml train.py $own --optim lion_32bit"
+job trainer launch.sh "j['state_bytes_per_value']==8"
+told 'optimizer lion_32bit: one moment, next to weights in fp32'
+launches "accelerate launch --config_file own.yaml train.py $own --optim adafactor"
+job trainer launch.sh "j['state_bytes_per_value']==4"
+launches "accelerate launch --config_file own.yaml train.py $own --optim paged_lion_8bit"
+job trainer launch.sh "j['state_bytes_per_value']==5"
+launches 'cat >run <<EOF' 'torchrun --nproc_per_node 2 train.py --per_device_train_batch_size 1 \' \
+    '  --max_seq_length 64 --bf16' 'EOF' 'sbatch run'
+job trainer launch.sh "l['data']==2"
+
+# ---- optimizers of Megatron-LM and DeepSpeed
+core="torchrun --nproc_per_node 8 pretrain_gpt.py --num-layers 2 --hidden-size 64 --bf16
+    --num-attention-heads 4 --seq-length 64 --max-position-embeddings 64 --micro-batch-size 1
+    --vocab-size 99"
+of_core() { # FLAGS ASSERTION
+    launches "$(echo $core) $1"
+    "$plumbline" import megatron "$work/launch.sh" --job "$work/core.json" 2>"$work/err" ||
+        wrong "$1: $(cat "$work/err")"
+    python3 -c "import json; j = json.load(open('$work/core.json')); assert $2, j" 2>"$work/log" ||
+        wrong "$1: $(tail -1 "$work/log")"
+}
+of_core '--optimizer sgd' "j['state_bytes_per_value'] == 8"
+of_core '--optimizer sgd --sgd-momentum 0' "not j['adam']"
+of_core '--optimizer muon' "j['state_bytes_per_value'] == 8"
+told 'the optimizer muon: one moment'
+of_core '--exp-avg-dtype fp32' "j.get('state_bytes_per_value') is None"
+launches "$(echo $core) --exp-avg-dtype bf16"
+"$plumbline" import megatron "$work/launch.sh" --job "$work/no.json" 2>"$work/err" &&
+    wrong 'narrow moments without their flag are read'
+told '--exp-avg-dtype bf16: Megatron-LM takes other types'
+for of in SGD:4 Lion:8 Adagrad:8 Adafactor:4; do
+    printf '{"train_micro_batch_size_per_gpu": 1, "bf16": {"enabled": true}, "optimizer": {"type":
+        "%s"}}\n' "${of%:*}" >"$work/ds.json"
+    job deepspeed ds.json "j['state_bytes_per_value']==${of#*:}" --gpus 8 --sequence 64
+done
 
 [ -e "$work/failed" ] && exit 1
 echo "$name: all as expected"

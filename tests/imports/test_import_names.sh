@@ -47,7 +47,7 @@ unknown 'assumed: .*adapters of rank 8, the program.s default; adapters on all' 
 unknown '--stage: is not read: pairs, rewards or another model' trainer '--gpus 8' 'stage: dpo'
 echo 'cutoff_len: 2048
 per_device_train_batch_size: 1' >"$work/in.yaml"
-unknown '--optim: paged_lion_8bit has other states' trainer '--gpus 8' 'optim: paged_lion_8bit'
+unknown '--optim: apollo_adamw has other states' trainer '--gpus 8' 'optim: apollo_adamw'
 sed -i /optim/d "$work/in.yaml"
 unknown '--beta: is not read: pairs, rewards or another model' trainer '--gpus 8' 'beta: 0.01'
 echo 'model: {num_layers: 4, hidden_size: 64, num_attention_heads: 4, seq_length: 64,

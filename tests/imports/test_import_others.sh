@@ -48,11 +48,11 @@ launch ok megatron "python $(echo $mha) --num-query-groups 4" --gpus 8 -o "$work
 grep -q '"kv_heads": 4' "$work/mha.json" || wrong "as many groups as heads: $(cat "$work/err")"
 launch 'num-query-groups without' megatron "python $(echo $mha) --num-query-groups 2" --gpus 8 \
     -o "$work/no.json"
-launch 'expected YAML, found a script' nanotron '#!/bin/bash
+launch 'line 4: the settings stand in config.yaml' nanotron '#!/bin/bash
 #SBATCH --nodes=1
 echo "--- setting up"
 torchrun --nproc_per_node=4 run_train.py --config-file config.yaml'
-launch 'expected TOML, found a script' torchtitan '#!/bin/bash
+launch 'no launch of it names a file of settings' torchtitan '#!/bin/bash
 torchrun train.py --training.seq_len=8' --gpus 8 -o "$work/no.json"
 task='torchrun --nproc_per_node 8 tasks/main.py --num-layers 2 --hidden-size 64
     --num-attention-heads 2 --seq-length 64 --micro-batch-size 1 --task'

@@ -479,9 +479,7 @@ enum status core_job(struct run *r, struct error *err)
                    : r->fp16 ? FP16
                              : FP32;
     j->gradient_bytes_per_value = megatron_gradient_bytes(r);
-    j->adam = strcmp(r->optimizer, "sgd") != 0;
-    int state = megatron_state_bytes(r);
-    if (j->adam && state != job_state_bytes(j)) j->state_bytes_per_value = state;
+    TRY(megatron_set_states(r, err));
     if (!r->swiglu) { // whose fusion the other flag is of
         bool *unfused = &j->unfused[UNFUSED_ACTIVATION];
         *unfused = r->unfused_gelu || (*unfused && !r->quick_geglu);

@@ -37,6 +37,9 @@ void core_find_model(struct run *r, struct settings *s);
 // The vocabulary that the tokenizer's name means, where a model is made and none is stated.
 void core_vocabulary(struct run *r, struct settings *s);
 
+// Says what an optimizer other than Adam keeps of each value.
+void core_say_optimizer(const struct run *r, struct settings *s);
+
 // ZeRO's stage where Megatron's or PyTorch's FSDP shards the states.
 enum status core_sharding(struct run *r, struct settings *s, struct error *err);
 

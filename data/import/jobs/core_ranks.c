@@ -1,6 +1,7 @@
 // What the number of GPUs leaves: data ranks, ranks of experts, micro-batches; sharded states.
 #include "data/import/jobs/core.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "data/base/shipped.h"
@@ -231,4 +232,13 @@ int core_stage(struct run *r, struct settings *s, const char *name)
         return *text - '0';
     }
     return -1;
+}
+
+void core_say_optimizer(const struct run *r, struct settings *s)
+{
+    struct job any = r->job;
+    bool rests = r->momentum && atof(r->momentum) == 0;
+    const char *keeps =
+        optimizer_set(&any, r->optimizer, &(struct optimizer_way){.momentum = !rests});
+    if (keeps && any.adam) said_assume(&s->said, "the optimizer %.40s: %s", r->optimizer, keeps);
 }

@@ -1,5 +1,6 @@
 // DeepSpeed's JSON as a run. What the model's code decides and the keys do not state is asked for;
 // in our own exports it is under the key "plumbline".
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -53,13 +54,6 @@ static enum status set_batch(struct run *r, struct settings *s, struct error *er
             data, (long long)j->global_batch, (long long)r->global_batch);
     l->micro_batch = micro, l->data = data;
     return OK;
-}
-
-static int index_of(const char *const *names, const char *name)
-{
-    int i = 0;
-    while (names[i] && strcasecmp(names[i], name)) i++;
-    return names[i] ? i : -1;
 }
 
 static enum status check_layout(struct run *r, struct settings *s, struct error *err)
@@ -131,13 +125,12 @@ static enum status set_precision(struct run *r, struct settings *s, struct error
 
 static void set_optimizer(struct run *r, struct settings *s)
 {
-    static const char *const two_states[] = {"adam",       "adamw",       "fusedadam",  "lamb",
-                                             "onebitadam", "zerooneadam", "onebitlamb", NULL};
-    r->job.adam = !r->optimizer || index_of(two_states, r->optimizer) >= 0;
-    if (!r->job.adam)
-        said_assume(&s->said,
-                    "optimizer %s: a job supports Adam's two states or none; none is assumed",
-                    r->optimizer);
+    const struct setting *momentum = setting_of(s, "optimizer.params.momentum");
+    bool moves = momentum && momentum->text && atof(momentum->text) > 0;
+    const char *keeps = optimizer_set(&r->job, r->optimizer ? r->optimizer : "adam",
+                                      &(struct optimizer_way){moves, true, 0});
+    if (keeps)
+        said_assume(&s->said, "optimizer %.40s: %s, next to weights in fp32", r->optimizer, keeps);
     if (!r->optimizer) said_assume(&s->said, "the script sets the optimizer: Adam is assumed");
 }
 

@@ -6,6 +6,7 @@
 
 #include "data/base/file.h"
 #include "data/base/names.h"
+#include "data/import/jobs/launch.h"
 #include "data/inputs/framework.h"
 #include "data/inputs/model/size.h"
 
@@ -114,9 +115,9 @@ static enum status convert(struct run *r, struct settings *s, struct asked *aske
     if (!s->count && s->flags)
         return refuse(
             err,
-            "%s: no launch with settings that import %s reads was found: import the script "
+            "%s: no launch with settings that import %s reads was found%s%s%s: import the script "
             "that has it, or with another program's reader (plumbline import)",
-            r->file, im->name);
+            r->file, im->name, s->seen ? " (" : "", s->seen ? s->seen : "", s->seen ? ")" : "");
     TRY(settings_check_weighty(s, err));
     TRY(im->run(r, s, asked, err));
     if (asked->job_path && im->job) TRY(im->job(r, err));
@@ -129,10 +130,25 @@ static enum status convert(struct run *r, struct settings *s, struct asked *aske
     return adapt(r, s, asked, err);
 }
 
+// A launch script: the file that it names is read, with its GPUs and what it sets over the file.
+static enum status follow_launch(struct asked *asked, struct launched *to, struct error *err)
+{
+    const char *script = asked->import.path;
+    struct launch_asked of = {
+        .set = asked->set, .arguments = asked->arguments, .launch = asked->launch};
+    if (!asked->importer->launched || !script_is_name(script)) return OK;
+    TRY(launch_find_file(to, script, of, asked->import.arena, err));
+    asked->import.path = to->path;
+    if (!asked->gpus) asked->gpus = to->gpus;
+    return OK;
+}
+
 static enum status read_configuration(void *options, struct error *err)
 {
     struct asked *asked = options;
     const struct importer *im = asked->importer;
+    struct launched launched = {.path = NULL};
+    TRY(follow_launch(asked, &launched, err));
     const char *path = asked->import.path, *output = asked->import.output;
     struct settings s;
     if (im->not_python && path_ends_with(path, ".py"))
@@ -141,6 +157,11 @@ static enum status read_configuration(void *options, struct error *err)
     if (im->model) asked->model_path = output || asked->job ? output : "-";
     if (im->read) TRY(im->read(&s, asked, err));
     else TRY(im->settings(&s, path, asked->import.arena, err));
+    if (launched.path) {
+        launch_override(&s, &launched.flags);
+        if (launched.gpus && launched.gpus == asked->gpus)
+            said_assume(&s.said, "%lld GPUs, as the launch has them", (long long)asked->gpus);
+    }
     struct run run = *im->defaults;
     run.file = path, run.arena = asked->import.arena;
     run.wants_model = asked->model_path != NULL, run.wants_job = asked->job_path != NULL;

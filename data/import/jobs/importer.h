@@ -81,6 +81,7 @@ struct importer {
     const char *recompute_key;  // without it, the script sets recomputation; NULL: never
     const struct run *defaults; // of what the file does not state, except of the job
     const char *not_python;     // why a file in Python is refused; NULL: it is read like any other
+    bool launched;              // a script is read by the file of settings that its launch names
     enum status (*settings)(struct settings *s, const char *path, struct arena *arena,
                             struct error *err);
     // Or with what was asked, instead of `settings`.

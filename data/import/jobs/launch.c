@@ -7,13 +7,16 @@
 #include "data/base/file.h"
 #include "data/base/grow.h"
 #include "data/import/import.h"
+#include "data/import/launcher.h"
+#include "data/frameworks/run.h"
 
 enum {
     SCRIPT_SIZE_MAX = 1 << 20,
     FOLLOWS_MAX = 24,
     LAUNCHES_MAX = 64,
     WORDS_MAX = 8192,
-    DIFFERENCES_MAX = 4
+    DIFFERENCES_MAX = 4,
+    UNSET_MOST = 4
 };
 
 struct file {
@@ -78,6 +81,20 @@ struct launches {
     const char *beside; // flags behind a launch that a shell would not have taken
 };
 
+// A launch that has no settings, with some of its flags.
+static const char *seen(const struct settings *at, const struct script_command *c)
+{
+    enum { FLAGS_MOST = 4 };
+    const char *text =
+        arena_print(at->arena, "line %d launches %.60s", c->line,
+                    script_shown(at->program ? at->program : c->words[0], at->arena));
+    for (int i = 0; i < at->count && i < FLAGS_MOST; i++)
+        text = arena_print(at->arena, "%s%s --%.40s%s%.40s", text, i ? "," : " with",
+                           at->items[i].key, *at->items[i].text ? " " : "",
+                           script_shown(at->items[i].text, at->arena));
+    return text;
+}
+
 // configs: a launch that names a file of settings is one.
 static enum status find_launches(struct launches *to, struct settings *s,
                                  const struct script *script, const struct setting_rows *rows,
@@ -103,9 +120,14 @@ static enum status find_launches(struct launches *to, struct settings *s,
                                      strstr(at->program, "openrlhf.") ||
                                      (configs && strstr(at->program, LAUNCH_OF_FMS)));
         if (configs && c->config) at->launch = c;
-        if (goes_on ||
-            (!list && !named && !(configs && c->config) && read_count(at, rows) < READ_LEAST))
+        if (c->accelerate) at->accelerate = c->accelerate;
+        const struct setting *batch = setting_of(at, "per-device-train-batch-size");
+        if (goes_on) continue;
+        if (!list && !named && !(configs && c->config) && read_count(at, rows) < READ_LEAST &&
+            !(batch && at->program && launch_is_read(rows, batch->key))) {
+            if (at->program || (!list && !s->seen)) s->seen = seen(at, c);
             continue;
+        }
         to->lines[to->count++] = c->line, listed = list;
     }
     int kept = 0; // where flags launch, a file of settings is of a program beside it
@@ -326,11 +348,93 @@ static enum status read_script(struct settings *s, const struct file *f, struct 
         return refuse(err, "%s: expected a script of at most %d KB", f->path,
                       SCRIPT_SIZE_MAX >> 10);
     TRY(follow(s, &script, f, given, set->count, true, err));
+    const char *unset = "";
+    for (int i = 0, told = 0; i < script.choice_count && s->seen && told < UNSET_MOST; i++) {
+        if (!script.choices[i].presence) continue;
+        unset = arena_print(f->arena, "%s%s%.40s", unset,
+                            told++ ? ", " : "; not set: ", script.choices[i].name);
+    }
+    if (s->seen) s->seen = arena_print(f->arena, "%s%s", s->seen, unset);
     if (*script.notes)
         said_assume(&s->said, "%.*s", (int)strcspn(script.notes, "\n"), script.notes);
     for (int i = 0; i < script.choice_count; i++)
         TRY(try_choice(s, f, &script.choices[i], given, set->count, &follows, err));
     return OK;
+}
+
+// ---- a file of settings that a launch names
+
+enum status launch_check_file(const struct settings *s, const char *path, struct error *err)
+{
+    const struct script_command *c = s->launch;
+    if (c->config_path) return OK;
+    const char *shown = script_shown(c->config, s->arena);
+    size_t length = strlen(shown), most = 120;
+    return refuse(err,
+                  "%s: line %d: the settings stand in %s%s, which is not here: import it, or put "
+                  "it beside the script",
+                  path, c->line, length > most ? "..." : "",
+                  shown + (length > most ? length - most : 0));
+}
+
+static int64_t started(const struct settings *s, const char *key)
+{
+    const struct setting *at = setting_of(s, key);
+    return at && at->text ? launcher_number(at->text) : 0;
+}
+
+enum status launch_find_file(struct launched *to, const char *path, struct launch_asked asked,
+                             struct arena *arena, struct error *err)
+{
+    static const struct setting_rows none = {0};
+    struct settings *s = &to->flags;
+    struct error unset = {OK, ""};
+    *s = (struct settings){.launch = NULL};
+    asked.rows = &none, asked.configs = true, asked.named = false;
+    TRY(launch_read(s, path, &asked, arena, err));
+    if (!s->launch)
+        return refuse(err, "%s: no launch of it names a file of settings: import that file", path);
+    TRY(launch_check_file(s, path, err));
+    struct run r = {.wants_job = true, .processes = started(s, "num-processes"), .nodes = 1};
+    if (!r.processes) r.processes = started(s, "nproc-per-node"), r.nodes = started(s, "nnodes");
+    bool open = setting_of(s, "nnodes") && !r.nodes;
+    if (settings_take_environment(&r, s, &unset) != OK) open = true;
+    if (!open) settings_take_slurm(&r, s);
+    to->path = s->launch->config_path;
+    to->gpus = open ? 0 : r.processes * (r.nodes ? r.nodes : 1);
+    return OK;
+}
+
+void launch_override(struct settings *s, const struct settings *flags)
+{
+    for (int i = 0; i < flags->count; i++) {
+        char *key = arena_copy_text(s->arena, flags->items[i].key), *dot = strrchr(key, '.');
+        const char *text = flags->items[i].text;
+        for (char *at = key; *at; at++)
+            if (*at == '-') *at = '_';
+        if (!dot || path_is_yaml(text) || path_ends_with(text, ".toml")) continue;
+        bool off = !*text && !strncmp(dot, ".no_", 4);
+        if (off) memmove(dot + 1, dot + 4, strlen(dot + 4) + 1);
+        settings_replace(s, key, off ? "false" : *text ? text : "true", 0);
+    }
+}
+
+// The YAML that a launch without flags names, as Primus's and GPT-NeoX's.
+static enum status read_named(struct settings *s, const char *path,
+                              const struct launch_asked *asked, struct error *err)
+{
+    struct launched to;
+    struct error no = {OK, ""};
+    if (launch_find_file(&to, path, *asked, s->arena, &no) != OK) {
+        if (to.flags.launch) *err = no;
+        return err->status;
+    }
+    TRY(launch_read_yaml(s, to.path, asked, err));
+    said_assume(&s->said, "settings of %.80s, which the launch names", to.flags.launch->config);
+    if (!to.gpus) return OK;
+    const char *gpus = arena_print(s->arena, "%lld", (long long)to.gpus);
+    TRY(launch_set(s, "nproc-per-node", gpus, err));
+    return launch_set(s, "nnodes", "1", err);
 }
 
 enum status launch_read(struct settings *s, const char *path, const struct launch_asked *asked,
@@ -343,5 +447,6 @@ enum status launch_read(struct settings *s, const char *path, const struct launc
     if (!asked->text && (path_is_yaml(path) || path_ends_with(path, ".json")))
         return launch_read_yaml(s, path, asked, err);
     if (launch_is_log(f.text, f.size)) return launch_read_log(s, f.text, f.size, err);
-    return read_script(s, &f, err);
+    TRY(read_script(s, &f, err));
+    return s->count || !asked->named ? OK : read_named(s, path, asked, err);
 }

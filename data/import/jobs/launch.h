@@ -15,6 +15,7 @@ struct launch_asked {
     const char *arguments;   // of the script; NULL: none
     int64_t launch;          // which one, from 1; 0: the only one
     bool configs;            // a launch may name a file of settings in place of flags
+    bool named;              // without a launch's flags, the YAML that one names is read
     bool rollouts;           // overrides of reinforcement learning are read
     const char *text;        // of the file; NULL: it is read
 };
@@ -23,6 +24,20 @@ struct launch_asked {
 // texts; s->hints says what decides which settings.
 enum status launch_read(struct settings *s, const char *path, const struct launch_asked *asked,
                         struct arena *arena, struct error *err);
+
+// The file of settings that the launch of a script names, and how many GPUs it starts (0: not
+// said). BAD_INPUT: no launch names one, or it is not here.
+struct launched {
+    struct settings flags;
+    const char *path;
+    int64_t gpus;
+};
+enum status launch_find_file(struct launched *to, const char *path, struct launch_asked asked,
+                             struct arena *arena, struct error *err);
+// Puts flags with the names of a file's keys, "--training.seq_len 4096", over its settings.
+void launch_override(struct settings *s, const struct settings *flags);
+// BAD_INPUT: the file that s->launch names is not here.
+enum status launch_check_file(const struct settings *s, const char *path, struct error *err);
 
 // The overrides of a recipe in a script's launch, as settings with the names of its file.
 enum status launch_read_overrides(struct settings *s, const char *path,

@@ -301,9 +301,7 @@ static void set_optimizer(struct run *r, struct settings *s)
 {
     if (is(r->optimizer, "hybridadam"))
         r->job.layout.offload_optimizer = true, r->optimizer = "adam";
-    else if (strcasecmp(r->optimizer, "adam") != 0 && strcasecmp(r->optimizer, "adamw") != 0 &&
-             strcmp(r->optimizer, "sgd") != 0)
-        said_assume(&s->said, "the optimizer %.40s has Adam's two states", r->optimizer);
+    core_say_optimizer(r, s);
 }
 
 // ---- the program
@@ -470,6 +468,7 @@ static enum status read_settings(struct settings *s, const struct asked *asked, 
                                     .set = asked->set,
                                     .arguments = asked->arguments,
                                     .launch = asked->launch,
+                                    .named = true,
                                     .text = of_file->text};
     TRY(launch_read(s, of_file->path, &of, of_file->arena, err));
     if (is(s->program, "megatron")) settings_take_policy(s);

@@ -131,6 +131,7 @@ static enum status make_job(struct run *r, struct error *err)
 static const struct importer importer = {.name = "nanotron",
                                          .framework = FRAMEWORK_ANY,
                                          .defaults = &megatron_defaults,
+                                         .launched = true,
                                          .settings = settings_read_yaml_raw,
                                          .rows = &nanotron_rows,
                                          .run = read_run,
@@ -138,15 +139,12 @@ static const struct importer importer = {.name = "nanotron",
                                          .model = core_model};
 
 static const struct option_row option_rows[] = {
-    ASK_JOB,
-    ASK_GPUS,
-    ASK_IGNORE,
-    ASK_VOCABULARY,
+    ASK_JOB, ASK_GPUS, ASK_SET, ASK_ARGUMENTS, ASK_LAUNCH, ASK_IGNORE, ASK_VOCABULARY,
 };
 static const struct asked defaults_asked = ASKED(importer);
 const struct command import_nanotron = {
     .name = "nanotron",
     .text = "nanotron YAML -> model and job",
-    .usage = "plumbline import nanotron CONFIG.yaml [-o model.json] [--job job.json]",
+    .usage = "plumbline import nanotron CONFIG.yaml|FILE.sh [-o model.json] [--job job.json]",
     READER(option_rows, struct asked, defaults_asked),
 };

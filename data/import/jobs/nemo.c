@@ -48,11 +48,12 @@ static void set_precision(struct run *r)
     r->gradients_in_fp32 = !narrow;
 }
 
-static void set_optimizer(struct run *r)
+static void set_optimizer(struct run *r, struct settings *s)
 {
     const char *name = r->optimizer;
     if (strstr(name, "distributed") || r->distributed) r->job.layout.zero = 1;
     if (strstr(name, "adam") || !strcmp(name, "mcore_distributed_optim")) r->optimizer = "adam";
+    core_say_optimizer(r, s);
 }
 
 enum { ELEMENT_MAX = 20 }; // characters
@@ -176,7 +177,7 @@ static enum status set_run(struct run *r, struct settings *s, const struct asked
         return settings_refuse(s, "precision.type", err,
                                "manual is not read: expected mixed_precision, autocast or bf16SR");
     set_precision(r);
-    set_optimizer(r);
+    set_optimizer(r, s);
     settings_take_offload(r, s);
     if (r->fsdp && !r->sharding) {
         r->sharding = "optim_grads_params";

@@ -36,10 +36,13 @@ struct settings {
     // empty; what decides which settings; files that it reads in and that are not here; the list of
     // arguments that a run printed.
     const char *program, *twice, *empty, *hints, *elsewhere;
+    const char
+        *seen; // in place of a launch with settings: the last one, what is not set; NULL: none
     int twice_count;
     // NPROC_PER_NODE and NNODES of a script; its nodes and their processes by #SBATCH.
     const char *processes, *machines, *nodes, *of_node;
     const char *world, *visible;         // WORLD_SIZE, CUDA_VISIBLE_DEVICES
+    const char *accelerate;              // where Accelerate's configuration is; NULL: not here
     const struct script_command *launch; // that names a file of settings; NULL: none
     bool by_slurm;                       // srun starts the processes, on all nodes of #SBATCH
     const char *model; // of the recipe of overrides, by the hub's name; NULL: unknown

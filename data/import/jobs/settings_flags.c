@@ -4,6 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "data/base/file.h"
 #include "data/base/grow.h"
 #include "data/base/names.h"
 #include "data/import/jobs/launch.h"
@@ -120,15 +121,22 @@ static bool takes_list(const char *name)
     return false;
 }
 
-// The position of the program among the words: its flags follow; -1: there is none.
+// The position of the program among the words: its flags follow; -1: there is none. Those that are
+// launched by a name of their own may have flags that name files in Python.
 static int program_at(const char *const *words, int count)
 {
+    static const char by_name[] = "swift megatron llamafactory-cli trl axolotl litgpt",
+                      verbs[] = "sft rlhf pt train pretrain finetune finetune_full finetune_lora "
+                                "dpo grpo kto reward rm";
     int begin = 0; // behind "--": what is before it submits the launch
     for (int i = 1; i + 1 < count; i++)
         if (!strcmp(words[i], "--")) begin = i + 1;
     for (int i = begin; i < count; i++) {
-        size_t length = strlen(words[i]);
-        if (length > 3 && !strcmp(words[i] + length - 3, ".py")) return i;
+        const char *name = path_name(words[i]), *verb = i + 1 < count ? words[i + 1] : "";
+        if (*verb && name_is_listed(by_name, name, strlen(name)) &&
+            name_is_listed(verbs, verb, strlen(verb)))
+            return -1;
+        if (path_ends_with(words[i], ".py")) return i;
         if ((!strcmp(words[i], "-m") || !strcmp(words[i], "--module")) && i + 1 < count &&
             strchr(words[i + 1], '.') && !strstr(words[i + 1], "torch.distributed"))
             return i + 1;
@@ -213,12 +221,14 @@ struct started {
     const char *states[LAUNCHER_STATES];
 };
 
-// A launcher begins; one that starts a Python program itself has processes of its own.
+// A launcher begins; one that starts a Python program itself has processes of its own, DeepSpeed's
+// one for each GPU that it sees.
 static void begin_launcher(struct started *to, int launcher)
 {
-    const char *nodes = to->states[LAUNCHER_NODES];
+    const char *nodes = to->states[LAUNCHER_NODES], *gpus = to->states[LAUNCHER_GPUS];
     *to = (struct started){.of = launcher};
     if (!(launcher & LAUNCHER_STARTS)) to->states[LAUNCHER_NODES] = nodes;
+    if (launcher == LAUNCHER_DEEPSPEED) to->states[LAUNCHER_GPUS] = gpus;
 }
 
 static bool take_started(struct settings *s, struct started *to, const char *word, const char *next)
@@ -249,7 +259,7 @@ static enum status put_started(struct settings *s, const struct started *of, str
         TRY(launch_set(s, "num-processes", all, err));
         return launch_set(s, "nnodes", "1", err); // they are those of all nodes
     }
-    if (each) TRY(launch_set(s, "nproc-per-node", each, err));
+    if (each && !setting_of(s, "nproc-per-node")) TRY(launch_set(s, "nproc-per-node", each, err));
     return nodes && !setting_of(s, "nnodes") ? launch_set(s, "nnodes", nodes, err) : OK;
 }
 

@@ -222,7 +222,7 @@ static enum status set_precision(struct run *r, struct settings *s, struct error
         return refuse(err,
                       "%s: training: dtype, mixed_precision_param: expected bfloat16 or float32",
                       s->document.path);
-    if (half) said_assume(&s->said, "training.dtype bfloat16: states of 2 bytes; a job's are of 4");
+    if (half) j->gradient_bytes_per_value = 2, j->state_bytes_per_value = 4; // both moments'
     others = others && !r->python; // from 0.3 on it is FSDP's, which a single shard has, too
     if (narrow && !half && !sharded && others)
         said_assume(&s->said, "mixed precision: without sharded data or context ranks torchtitan "
@@ -341,12 +341,16 @@ static enum status read_settings(struct settings *s, const struct asked *asked, 
 static const struct importer importer = {.name = "torchtitan",
                                          .framework = FRAMEWORK_TORCHTITAN,
                                          .defaults = &defaults,
+                                         .launched = true,
                                          .read = read_settings,
                                          .rows = &torchtitan_rows,
                                          .run = read_run};
 
 static const struct option_row option_rows[] = {
     ASK_GPUS,
+    ASK_SET,
+    ASK_ARGUMENTS,
+    ASK_LAUNCH,
     ASK_IGNORE,
     {"--layers", OPTION_INT, ASK(layers),
      "blocks of the model, if pipeline_parallel_layers_per_stage is set (default: the flavor's)", 1,
@@ -361,7 +365,6 @@ static const struct asked defaults_asked = ASKED(importer);
 const struct command import_torchtitan = {
     .name = "torchtitan",
     .text = "torchtitan TOML or Python, or Primus's YAML for it -> job",
-    .usage =
-        "plumbline import torchtitan CONFIG.toml|CONFIG.py|CONFIG.yaml [--gpus N] [-o job.json]",
+    .usage = "plumbline import torchtitan CONFIG.toml|.py|.yaml|FILE.sh [--gpus N] [-o job.json]",
     READER(option_rows, struct asked, defaults_asked),
 };

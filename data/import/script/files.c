@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "data/base/file.h"
+#include "data/base/names.h"
 #include "data/import/script/internal.h"
 
 enum { FOLDERS_UP = 5, FILE_MAX = 1 << 18 };
@@ -185,12 +186,28 @@ static int script_word(const char **words, int count)
     return -1;
 }
 
+// A script without the ending of one, which a here-document wrote.
+static bool run_written(struct follow *f, const char **words, int count)
+{
+    static const char shells[] = "bash sh sbatch srun source .";
+    struct script *s = f->script;
+    int commands = s->command_count;
+    if (count < 2 || !name_is_listed(shells, words[0], strlen(words[0]))) return false;
+    for (int i = 0; i < s->file_count; i++)
+        if (!strcmp(s->files[i].name, words[count - 1])) {
+            script_run_text(f, s->files[i].text, s->files[i].line);
+            return s->command_count > commands;
+        }
+    return false;
+}
+
 bool script_call(struct follow *f, const char **words, int count)
 {
     const char *text, *zero = f->zero, *folder = f->folder, **arguments = f->arguments;
     int at = script_word(words, count), commands = f->script->command_count;
     int argument_count = f->argument_count, functions = f->function_count;
-    if (at < 0 || f->capture) return false;
+    if (at < 0 && !f->capture) return run_written(f, words, count);
+    if (f->capture) return false;
     const char *path = script_file(f, words[at], &text);
     if (!path) return script_keep_source(f, words[at]), false;
     bool ended = f->ended, launched = f->launched;

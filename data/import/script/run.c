@@ -4,6 +4,7 @@
 #include "data/base/file.h"
 #include "data/base/grow.h"
 #include "data/base/names.h"
+#include "data/import/launcher.h"
 #include "data/import/script/internal.h"
 
 bool script_step(struct follow *f)
@@ -96,12 +97,26 @@ static const char *config_in(struct follow *f, const char **words, int count)
         const char *file = equals ? equals + 1 : word, *name = slash ? slash + 1 : word;
         launches |= name_is_listed(launchers, name, strlen(name));
         if (i && name_is_listed(others, name, strlen(name))) return NULL;
-        if (!found && path_is_yaml(file) && !strchr(file, '=') &&
-            (begun || !name_is_listed(own, flag, strlen(flag))))
+        bool yaml = path_is_yaml(file) && (begun || !name_is_listed(own, flag, strlen(flag)));
+        if (!found && !strchr(file, '=') && (yaml || (begun && path_ends_with(file, ".toml"))))
             found = file;
         begun |= path_ends_with(word, ".py") || !strcmp(word, "-m");
     }
     return launches ? found : NULL;
+}
+
+// Where Accelerate's own configuration is; NULL: it is not here, or none is named.
+static const char *accelerate_in(struct follow *f, const char **words, int count)
+{
+    const char *file = NULL, *text;
+    bool launches = false;
+    for (int i = 0; i < count && !file && !path_ends_with(words[i], ".py"); i++) {
+        launches |= launcher_of(words[i]) == LAUNCHER_ACCELERATE;
+        if (launches)
+            file = launcher_value(words[i], "--config-file", words[i + 1 < count ? i + 1 : i]);
+    }
+    const char *path = file ? script_file(f, file, &text) : NULL;
+    return path ? arena_copy_text(f->script->arena, path) : NULL;
 }
 
 static void record(struct follow *f, const char **words, int count)
@@ -121,6 +136,7 @@ static void record(struct follow *f, const char **words, int count)
     *c = (struct script_command){
         .count = count, .line = f->line, .words = TAKE(s->arena, count, const char *)};
     for (int i = 0; i < count; i++) c->words[i] = arena_copy_text(s->arena, words[i]);
+    c->accelerate = accelerate_in(f, words, count);
     if (config) {
         const char *path = script_file(f, config, &text);
         c->config = arena_copy_text(s->arena, config);

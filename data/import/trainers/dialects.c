@@ -39,12 +39,6 @@ static const char *listed(struct settings *s, const char *list, const char *name
     return arena_print(s->arena, "%s%s%s", list, *list ? ", " : "", name);
 }
 
-// Programs that keep weights and states in 16 bits alone, whose job has the states of others.
-static void say_narrow(struct settings *s, const char *key, const char *text)
-{
-    said_assume(&s->said, "%s %.20s: weights and Adam's states are in fp32 beside it", key, text);
-}
-
 // ---- torchtune
 
 static bool is_torchtune(const struct settings *pairs)
@@ -68,6 +62,7 @@ static const struct word torchtune_words[] = {
     {"context_parallel_dim", "context-parallel-size"},
     {"data_parallel_replicate_dim", "dp-replicate-size"},
     {"optimizer._component_", "optim"},
+    {"optimizer.momentum", "optimizer.momentum"},
     {"optimizer_in_bwd", "optimizer-in-bwd"},
     {"compile", "torch-compile"},
     {"dataset.packed", "packing"},
@@ -134,7 +129,7 @@ static enum status take_torchtune(struct settings *s, const struct settings *pai
     if (strstr(model, "vision"))
         said_assume(&s->said, "%.60s: the tower for images and what is frozen are the model's",
                     model);
-    if (!lora && dtype && strstr(dtype, "16")) say_narrow(s, "dtype", dtype);
+    if (dtype && strstr(dtype, "16")) TRY(launch_set(s, "pure-bf16", "", err));
     if (shards && atoi(shards) > 0) TRY(launch_set(s, "dp-shard-size", shards, err));
     const char *again = text_of(pairs, "fsdp_reshard_after_forward");
     said_assume(&s->said, "states are sharded by FSDP, as torchtune's distributed recipes do");
@@ -160,6 +155,7 @@ static const struct word litgpt_words[] = {{"train.micro_batch_size", "micro-bat
                                            {"num_nodes", "nnodes"},
                                            {"checkpoint_dir", "model"},
                                            {"model_name", "model"},
+                                           {"optimizer.class_path", "optim"},
                                            {"lora_r", "lora-rank"},
                                            {"lora_alpha", "lora-alpha"},
                                            {"lora_dropout", "lora-dropout"},
@@ -196,7 +192,7 @@ static enum status take_litgpt(struct settings *s, const struct settings *pairs,
                        : !strncmp(precision, "16", 2) ? "float16"
                                                       : "float32",
                        err));
-    if (!lora && precision && strstr(precision, "16-true")) say_narrow(s, "precision", precision);
+    if (precision && strstr(precision, "16-true")) TRY(launch_set(s, "pure-bf16", "", err));
     if (one) return launch_set(s, "fsdp", "no_shard", err);
     said_assume(&s->said, trains ? "states are sharded by FSDP, as litgpt does"
                                  : "states are sharded by FSDP, and blocks recomputed, as litgpt "

@@ -90,9 +90,11 @@ enum status trainer_sharding(struct run *r, struct settings *s, struct error *er
     }
     l->offload_optimizer |= r->offload && strcasecmp(r->offload, "none") != 0;
     bool deepspeed = r->about && *r->about && strcasecmp(r->about, "none") != 0;
-    int stage = deepspeed ? stage_in(r->about) : -1;
-    if (setting_of(s, "zero-stage")) stage = r->zero_stage, deepspeed = true;
-    bool read = deepspeed && stage < 0 && (stage = core_stage(r, s, r->about)) >= 0;
+    bool stated = setting_of(s, "zero-stage") != NULL;
+    int stage = deepspeed && !stated ? core_stage(r, s, r->about) : -1;
+    bool read = stage >= 0;
+    if (deepspeed && !stated && !read) stage = stage_in(r->about);
+    if (stated) stage = r->zero_stage, deepspeed = true;
     r->job.trainer = deepspeed ? TRAINER_DEEPSPEED : TRAINER_OTHER;
     if (deepspeed && stage < 0)
         return settings_refuse(s, "deepspeed", err,
@@ -103,7 +105,7 @@ enum status trainer_sharding(struct run *r, struct settings *s, struct error *er
         said_assume(&s->said, "--offload: the optimizer on the host; weights stay on the GPU");
     if (deepspeed)
         l->zero = stage,
-        l->offload_optimizer = stage && (l->offload_optimizer || offloads(r->about));
+        l->offload_optimizer = stage && (l->offload_optimizer || (!read && offloads(r->about)));
     else TRY(set_fsdp(r, s, err));
     if (!deepspeed && !(r->sharding && *r->sharding))
         said_assume(&s->said, "states are not sharded, as neither --deepspeed nor --fsdp is here");

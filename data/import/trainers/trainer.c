@@ -13,6 +13,20 @@
 
 enum { ANSWER_DEFAULT = 512 }; // TRL's and ms-swift's max_completion_length
 
+// Weights that are loaded in 16 bits are trained so, unless DeepSpeed or (with mixed precision)
+// Accelerate's FSDP keeps fp32 ones; LLaMA-Factory's and adapters are made fp32 (pure_bf16: not).
+static void set_narrow(struct run *r, struct settings *s)
+{
+    bool half = r->job.precision == BF16 || r->job.precision == FP16,
+         loaded = find_in_any_case(r->dtype, "float16") || find_in_any_case(r->dtype, "bf16"),
+         axolotl = setting_of(s, "base-model") && half,
+         others = r->job.layout.zero && (r->bf16 || r->fp16 || r->number_format);
+    r->narrow |= (loaded || axolotl) && !setting_of(s, "finetuning-type") && !run_has_adapters(r) &&
+                 !others;
+    r->narrow &= half && r->job.trainer != TRAINER_DEEPSPEED;
+    if (r->narrow) said_assume(&s->said, "weights, gradients and states in 16 bits alone");
+}
+
 static void set_precision(struct run *r, struct settings *s)
 {
     if (!r->bf16 && !r->fp16 && r->number_format && strcasecmp(r->number_format, "no") != 0)
@@ -24,7 +38,9 @@ static void set_precision(struct run *r, struct settings *s)
     r->job.precision = r->bf16                                            ? BF16
                        : r->fp16 || find_in_any_case(r->dtype, "float16") ? FP16
                                                                           : FP32;
-    r->job.gradient_bytes_per_value = trainer_gradient_bytes(r->job.trainer, r->job.precision);
+    set_narrow(r, s);
+    r->job.gradient_bytes_per_value =
+        r->narrow ? 2 : trainer_gradient_bytes(r->job.trainer, r->job.precision);
 }
 
 static void set_recompute(struct run *r, struct settings *s)
@@ -79,19 +95,29 @@ static void set_adapters(struct run *r, struct settings *s)
     adapters_default(r, s, 8, every ? "all" : "q_proj, v_proj");
 }
 
+// bitsandbytes' optimizers in 8 bits (51294d90 optim/optimizer.py: moments of tensors of 4096
+// values and more in uint8) are taken with fp32 weights beside 16-bit ones, as Adam in fp32 is.
 static enum status set_optimizer(struct run *r, struct settings *s, struct error *err)
 {
-    enum { FOUR_BITS = 3 };
-    int bytes = r->job.adam ? eight_bit_state_bytes(r->optimizer, r->job.precision) : 0, i = 0;
-    if (!has_one_in_any_case(r->optimizer, narrow_optimizers)) return OK;
-    while (!find_in_any_case(r->optimizer, narrow_optimizers[i])) i++;
-    if (bytes) {
-        r->job.state_bytes_per_value = bytes;
-        said_assume(&s->said, "optimizer %.40s: moments of one byte%s", r->optimizer,
-                    r->job.precision == FP32 ? "" : ", next to weights in fp32");
+    enum { FOUR_BITS = 3, EIGHT_BITS = 4 };
+    const char *name = r->optimizer ? r->optimizer : "adam";
+    const struct setting *momentum = setting_of(s, "optimizer.momentum");
+    bool eight = find_in_any_case(name, "8bit"), wide = r->job.precision != FP32 && !r->narrow;
+    const char *keeps =
+        optimizer_set(&r->job, name,
+                      &(struct optimizer_way){momentum && momentum->text, !r->narrow,
+                                              eight       ? 1
+                                              : r->narrow ? 2
+                                                          : 0});
+    int i = 0;
+    while (narrow_optimizers[i] && !find_in_any_case(name, narrow_optimizers[i])) i++;
+    if (i >= EIGHT_BITS) {
+        if (keeps || eight)
+            said_assume(&s->said, "optimizer %.40s: %s%s%s", name, keeps ? keeps : "moments",
+                        eight ? " of one byte" : "", wide ? ", next to weights in fp32" : "");
         return OK;
     }
-    if (i != FOUR_BITS || !r->job.adam || !run_has_adapters(r))
+    if (i != FOUR_BITS || keeps || !run_has_adapters(r))
         return settings_refuse(s, setting_of(s, "optim") ? "optim" : "optimizer", err,
                                "%.40s has other states than Adam's: leave it out", r->optimizer);
     said_assume(&s->said, "optimizer %.40s: Adam's states in fp32, of the adapters alone",
@@ -148,10 +174,8 @@ static enum status read_run(struct run *r, struct settings *s, const struct aske
     TRY(trainer_sharding(r, s, err));
     set_precision(r, s);
     set_recompute(r, s);
-    j->adam = !r->optimizer || find_in_any_case(r->optimizer, "adam");
     TRY(set_optimizer(r, s, err));
     set_adapters(r, s);
-    if (!j->adam) said_assume(&s->said, "optimizer %.40s: no state is assumed", r->optimizer);
     l->fused_attention = r->backend ? (!find_in_any_case(r->backend, "eager") &&
                                        !find_in_any_case(r->backend, "disab"))
                                     : !s->openrlhf;
@@ -227,6 +251,38 @@ static enum status take_fsdp(struct settings *s, const struct settings *pairs, s
     if (!words) return OK;
     return launch_set(s, "fsdp", arena_print(s->arena, "%s%s", words, offloads ? " offload" : ""),
                       err);
+}
+
+// Accelerate's configuration, under what the launch states.
+static enum status take_accelerate(struct settings *s, struct error *err)
+{
+    static const char *const names[][2] = {
+        {"num_processes", "num-processes"},
+        {"mixed_precision", "mixed-precision"},
+        {"deepspeed_config.zero_stage", "zero-stage"},
+        {"deepspeed_config.deepspeed_config_file", "deepspeed"},
+        {"deepspeed_config.offload_optimizer_device", "offload-optimizer-device"},
+        {"deepspeed_config.gradient_accumulation_steps", "gradient-accumulation-steps"}};
+    struct settings yaml;
+    bool stated = setting_of(s, "deepspeed") || setting_of(s, "zero-stage") ||
+                  setting_of(s, "fsdp") || setting_of(s, "use-fsdp") ||
+                  setting_of(s, "fsdp-sharding-strategy");
+    TRY(settings_read_yaml_raw(&yaml, s->accelerate, s->arena, err));
+    const struct setting *kind = setting_of(&yaml, "distributed_type");
+    const char *way = kind && kind->text ? kind->text : "";
+    bool counted = setting_of(s, "num-processes") || setting_of(s, "nproc-per-node") ||
+                   s->processes;
+    for (size_t i = 0; i < ARRAY_LENGTH(names); i++) {
+        const struct setting *at = setting_of(&yaml, names[i][0]);
+        bool shards = !strncmp(names[i][0], "deepspeed_config.", 17);
+        if (!at || !at->text || setting_of(s, names[i][1]) || (!i && counted)) continue;
+        if (shards && (stated || strcasecmp(way, "deepspeed") != 0)) continue;
+        TRY(launch_set_value(s, names[i][1], at->text, err));
+    }
+    if (stated || !strcasecmp(way, "deepspeed")) return OK;
+    if (!strcasecmp(way, "fsdp")) TRY(take_fsdp(s, &yaml, err));
+    if (setting_of(s, "fsdp")) return OK;
+    return launch_set(s, "fsdp", strcasecmp(way, "fsdp") ? "no_shard" : "full_shard", err);
 }
 
 // Sections and lists that are not read are said by their names.
@@ -340,11 +396,7 @@ static enum status take_config(struct settings *s, const struct asked *asked, st
     for (int i = 0; i < s->count; i++) states |= strstr(s->items[i].key, "batch-size") != NULL;
     if (!c->config_path && states)
         return said_assume(&s->said, "what is not here is in %.80s, another file", c->config), OK;
-    if (!c->config_path)
-        return refuse(err,
-                      "%s: line %d: the settings stand in %.80s, which is not here: import it, or "
-                      "put it beside the script",
-                      asked->import.path, c->line, script_shown(c->config, s->arena));
+    TRY(launch_check_file(s, asked->import.path, err));
     TRY(read_pairs(&yaml, c->config_path, s->arena, err));
     for (int i = 0; i < c->count; i++) { // NAME=value, over the file's
         size_t name = strcspn(c->words[i], "=");
@@ -371,6 +423,7 @@ static enum status read_files(struct settings *s, const struct asked *asked, str
     if (!path_ends_with(path, ".json") && !path_is_yaml(path)) {
         TRY(launch_read(s, path, &of, asked->import.arena, err));
         if (s->launch) TRY(take_config(s, asked, err));
+        if (s->accelerate) TRY(take_accelerate(s, err));
         if (s->program && strstr(s->program, LAUNCH_OF_FMS)) return dialect_take_fms(s, err);
         // A flag alone: the stage is that of a file beside it, else another one's, 0 unless stated.
         struct setting *deepspeed = (struct setting *)setting_of(s, "deepspeed");
