@@ -90,7 +90,7 @@ COMMAND_RUN(run)
                 layers.other_count, layers.other_count == 1 ? " is" : "s are",
                 r->model ? r->model : "any that is stated (--model names one)");
     if (calibration_assume_trainer(&calibration))
-        fprintf(stderr, "assumed: a training step takes 1.16 (0.91 to 1.48) times as long as its "
+        fprintf(stderr, "assumed: a training step takes 1.16 (0.94 to 1.42) times as long as its "
                         "kernels alone, until calibrate --iterations fits that to a run\n");
     if (r->cluster)
         TRY(links_to_cluster(&cluster, &calibration.costs, &calibration.links, calibration.gpu,

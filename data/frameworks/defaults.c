@@ -102,6 +102,9 @@ static const struct fact {
      BIT(FUSED_OPEN), "cuDNN's or FlashAttention"},
     {TRAIT_ATTENTION, P_UNKNOWN | P_OTHER, N_FUSES | N_FP8, 0, 0, FUSED_FASTEST, BIT(FUSED_OPEN),
      "cuDNN's or FlashAttention"},
+    // PyTorch 2.0 (2023-03): scaled_dot_product_attention; no published run of someone's own
+    // program since was without
+    {TRAIT_ATTENTION, P_OTHER, N_FUSES, 202401, 0, FUSED_OPEN, 0, "PyTorch's own since 2.0"},
     {TRAIT_ATTENTION, P_MEGATRON | P_UNKNOWN | P_OTHER, N_FUSES, 202210, 0, FUSED_OPEN,
      BIT(UNFUSED_ATTENTION), "FlashAttention since 2022-10"},
     // llm-foundry: attn_impl triton until 0.5 (2024-01), flash since
@@ -237,6 +240,10 @@ static const struct fact {
     {TRAIT_OVERLAP, P_NANOTRON, N_REPLICAS | N_ZERO_1, 0, 0, 0, 0, "ZeRO 1 without DDP"},
     {TRAIT_OVERLAP, P_NANOTRON, N_REPLICAS, 0, 0, 0, BIT(1), "sums after the last micro-batch"},
     {TRAIT_OVERLAP, P_UNKNOWN, N_REPLICAS | N_FP8, 202307, 0, 1, 0, "overlap of gradient sums"},
+    // PyTorch 2.0, torch/distributed/fsdp: gathers in a stream of their own, BACKWARD_PRE by
+    // default
+    {TRAIT_OVERLAP, P_MEGATRON | P_UNKNOWN | P_OTHER, N_REPLICAS | N_ZERO_3, 202303, 0, 1, 0,
+     "weights are gathered ahead"},
     {TRAIT_OVERLAP, P_MEGATRON | P_UNKNOWN | P_OTHER, N_REPLICAS, 202307, 0, 1, BIT(0),
      "overlap of gradient sums"},
     {TRAIT_OVERLAP, P_ANY, 0, 0, 0, 0, 0, ""},

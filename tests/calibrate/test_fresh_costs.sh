@@ -11,7 +11,7 @@ wrong() { echo "fresh costs: $*" >&2; failed=1; }
 command -v python3 >/dev/null || { echo "skipped: python3 is not there"; exit 0; }
 
 "$plumbline" calibrate $recorded -o "$work/own.json" 2>"$work/err" || wrong "$(cat "$work/err")"
-[ "$(grep -c '^assumed: a training step takes 1.16 (0.91 to 1.48) times' "$work/err")" -eq 1 ] ||
+[ "$(grep -c '^assumed: a training step takes 1.16 (0.94 to 1.42) times' "$work/err")" -eq 1 ] ||
     wrong "not said: $(cat "$work/err")"
 python3 - "$work/own.json" "$work/alone.json" <<'END' || failed=1
 import json, sys
