@@ -152,6 +152,26 @@ echo "$grouped --num_generations 64" > answers.md
 says "all 64 answers to a prompt in one pass" answers.md
 echo 'FSDP SFT deepseekv2-prover7B OOM on 8*RTX3080' > prover.md
 says "predicted not to fit" prover.md
+for called in Qwen-1_8B bloom-1b7 phi-1.5 EleutherAI/gpt-j; do
+    echo "OOM: $called on one RTX 4090" > name.md
+    says "not named: of usual ones the nearest to \(1.8\|1.7\|1.4\|6.05\)B parameters" name.md
+done
 echo 'OOM: our 8x7B on 8*RTX3080' > eightfold.md
 "$plumbline" explain eightfold.md | grep -q "nearest to" && complain "8x7B is a size"
+
+# ---- what works instead is not what failed; programs that shard; h_dim; machines of one GPU
+printf 'OOM: Qwen3-8B on 8 H100\n%s\n' 'ds_z3_config.json does, ds_z3_offload_config.json runs' \
+    > instead.md
+reads instead.md zero=3 offload=-
+printf 'OOM: Qwen3-8B on 8 H100\ndeepspeed: ds_z3_offload_config.json\n' > offload.md
+reads offload.md zero=3 offload=1
+printf 'OOM: Qwen3-8B on 8 H100\ntorchrun -m verl.trainer.fsdp_sft_trainer %s\n' \
+    data.micro_batch_size_per_gpu=2 > verl.md
+reads verl.md zero=3 micro_batch=2
+printf 'OOM: Qwen3-8B on 8 H100\ntune run full_finetune_distributed --config here.yaml\n' > tune.md
+reads tune.md zero=3
+printf 'OOM: a model on one H100: --num_layers 24 --h_dim 4096\n' > wide.md
+reads wide.md hidden=4096
+printf 'OOM: Qwen3-8B on g5.8xlarge\n' > cloud.md
+reads cloud.md gpu=a10g-24gb gpus_per_node=1
 ended

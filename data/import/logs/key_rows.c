@@ -27,13 +27,13 @@ const struct key_row log_key_rows[] = {
     {"precision|params_dtype|torch_dtype|compute_dtype", TOLD_PRECISION, TEXT, NULL},
     {"deepspeed", TOLD_DEEPSPEED, TRUTH, NULL},
     {"nlayers|num_hidden_layers|n_layers|n_layer", TOLD_LAYERS, COUNT, NULL},
-    {"nhidden|n_embd", TOLD_HIDDEN, COUNT, NULL},
+    {"nhidden|n_embd|h_dim", TOLD_HIDDEN, COUNT, NULL},
     {"nheads|n_heads|n_head|num_heads", TOLD_HEADS, COUNT, NULL},
     {"grad_acc_steps", TOLD_ACCUMULATION, COUNT, NULL},
     // batch_size_training: llama-cookbook's; pp_microbatch_size: NeMo Automodel's
     {"micro_batch|batch_size_training|ppo_micro_batch_size_per_gpu|per_device_train_batch_size|"
      "per_device_batch_size|batch_size_per_gpu|batch_per_device|micro_train_batch_size|"
-     "device_train_microbatch_size|pp_microbatch_size|microbatch_size",
+     "device_train_microbatch_size|pp_microbatch_size|microbatch_size|micro_batch_size_per_gpu",
      TOLD_MICRO_BATCH, COUNT, NULL},
     {"per_device_eval_batch_size|eval_batch_size", TOLD_EVAL_BATCH, COUNT, NULL},
     // num_generations: trl's and ms-swift's; train_group_size: FlagEmbedding's

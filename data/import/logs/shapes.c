@@ -220,12 +220,46 @@ void log_shapes(struct log *l, const char *words)
         if (w.value[i]) tell_count(l, (enum told)(TOLD_LAYERS + i), BY_WORDS, OF_SHAPE, w.value[i]);
 }
 
+// Names that end with no size (their makers' pages), in 1e9 parameters.
+static double size_of_name(const char *line)
+{
+    static const struct {
+        const char *name;
+        double size;
+    } names[] = {{"gpt-j", 6.05},      {"gptj", 6.05},      {"flan-t5-xxl", 11.3},
+                 {"flan-t5-xl", 2.85}, {"phi-4-mini", 3.8}, {"phi-4", 14.7},
+                 {"phi-3-mini", 3.8},  {"phi-3.5", 3.8},    {"phi-3-medium", 14},
+                 {"phi-1.5", 1.4},     {"command-r", 35},   {"openchat", 7.24},
+                 {"starcoder", 15.5},  {"dbrx", 132},       {"jamba", 52}};
+    for (size_t i = 0; i < ARRAY_LENGTH(names); i++) {
+        const char *at = find_in_any_case(line, names[i].name);
+        bool ends = at && at_border(line, at) && !isalnum((unsigned char)at[strlen(names[i].name)]);
+        if (ends) return names[i].size * 1e9;
+    }
+    return 0;
+}
+
+// "1_8B", "1b7": the point of a name's size.
+static bool joined_size(const char *s, double *value, const char **after)
+{
+    const char *second = s + strspn(s, "0123456789"), *end = second;
+    bool joins = (*second == '_' || (*second | 32) == 'b') && isdigit((unsigned char)second[1]);
+    if (!joins || second != s + 1) return false;
+    for (end++; isdigit((unsigned char)*end);) end++;
+    if (end != second + 2 || (*second == '_' && (*end | 32) != 'b')) return false;
+    if (isalnum((unsigned char)end[*second == '_'])) return false;
+    *value = (*s - '0') + 0.1 * (second[1] - '0');
+    *after = *second == '_' ? end : second;
+    return true;
+}
+
 // "the 20B model", "gpt2(2.6B)", "8 billion", "Model params: 6.28 B": how large one is that nothing
 // names; not how many tokens, and no "8bit".
 void log_size(struct log *l, const char *line)
 {
     const char *after, *s = line, *params = find_in_any_case(line, "params");
     double value;
+    if (!(l->size_in_words > 0)) l->size_in_words = size_of_name(line);
     for (; !(l->size_in_words > 0) && *s; s++) {
         // "prover7B" ends a name, "8x7B" and "A3B" do not
         bool ends = s - line > 3 && isalpha((unsigned char)s[-1]) &&
@@ -233,6 +267,10 @@ void log_size(struct log *l, const char *line)
         if (!isdigit((unsigned char)*s) || !(at_border(line, s) || ends) ||
             (s > line && s[-1] == '.') || !number_at(s, &value, &after))
             continue;
+        if (joined_size(s, &value, &after)) {
+            l->size_in_words = value * 1e9;
+            return;
+        }
         const char *unit = after + strspn(after, " ");
         bool billion = !strncasecmp(unit, "billion", 7), apart = unit > after,
              letter = (*unit == 'B' || *unit == 'b') && !isalnum((unsigned char)unit[1]) &&

@@ -13,11 +13,16 @@ static void read_zero(struct log *l, const char *line)
 {
     static const char *const offload[] = {"z2_offload", "z3_offload", "zero2_offload",
                                           "zero3_offload", NULL};
+    static const char *const plain[] = {"z2_config", "z3_config", "zero2_config", "zero3_config",
+                                        NULL};
     bool tried = strstr(line, "\xe4\xb9\x9f\xe4\xb8\x80\xe6\xa0\xb7") != NULL; // "no different"
-    if (!tried && has_one_of(line, offload)) // "ds_z3_offload_config.json"
+    if (!tried && !has_one_of(line, plain) &&
+        has_one_of(line, offload)) // "ds_z3_offload_config.json"
         tell(l, TOLD_OFFLOAD, BY_WORDS, "offload, in a file's name", "1", 1);
-    static const char *const fsdp[] = {"fsdp with", "enable fsdp", "with fsdp",  "using fsdp",
-                                       "fsdp only", "use fsdp",    "torch fsdp", NULL};
+    static const char *const fsdp[] = {"fsdp with", "enable fsdp", "with fsdp", "using fsdp",
+                                       "fsdp only", "use fsdp", "torch fsdp",
+                                       // veRL's, and torchtune's recipes
+                                       "fsdp_sft_trainer", "finetune_distributed", NULL};
     static const char *const before[] = {
         "zero stage",   "zero-stage", "zero_stage",       "zero-",           "zero", "ds_z",
         "config_stage", "ds_stage",   "deep speed stage", "deepspeed stage", NULL};
