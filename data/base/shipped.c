@@ -124,13 +124,27 @@ static const char *letters_of(const char *name, struct arena *arena)
 // -hf, -2507. A later version may have another vocabulary.
 static bool is_edition(const char *part)
 {
-    static const char *const words[] = {"instruct", "chat",      "it",  "pt",   "hf",  "base",
-                                        "thinking", "reasoning", "fp8", "bf16", "awq", "v0.1"};
+    static const char *const words[] = {"instruct", "chat",     "it",        "pt",    "hf",
+                                        "base",     "thinking", "reasoning", "fp8",   "bf16",
+                                        "awq",      "v0.1",     "v1.0",      "nvfp4", "preview"};
     for (size_t i = 0; i < ARRAY_LENGTH(words); i++)
         if (!strcasecmp(part, words[i])) return true;
     size_t digits = strspn(part, "0123456789");
     return digits == strlen(part) ? digits == 4                                // a month
                                   : digits && !strcasecmp(part + digits, "k"); // positions
+}
+
+// Later models of the shape of one before them, by the letters of both.
+static const char *shape_of(const char *letters)
+{
+    static const char *const later[][2] = {{"deepseekr1", "deepseekv3"},
+                                           {"deepseekv31", "deepseekv3"},
+                                           {"glm51", "glm5"},
+                                           {"minimaxm25", "minimaxm2"},
+                                           {"minimaxm27", "minimaxm2"}};
+    for (size_t i = 0; i < ARRAY_LENGTH(later); i++)
+        if (!strcmp(letters, later[i][0])) return later[i][1];
+    return letters;
 }
 
 // The shipped model that a hub's name means (meta-llama/Llama-3.1-70B-Instruct): the owner left
@@ -141,8 +155,9 @@ static const char *model_meant(const char *name, const char *const *names, int c
     const char *slash = strrchr(name, '/');
     char *own = arena_copy_text(arena, slash ? slash + 1 : name), *last;
     if (!strncasecmp(own, "meta-", 5)) own += 5;
+    if (!strncasecmp(own, "nvidia-", 7)) own += 7;
     for (;; *last = '\0') {
-        const char *letters = letters_of(own, arena);
+        const char *letters = shape_of(letters_of(own, arena));
         for (int i = 0; i < count; i++)
             if (!strcmp(letters, letters_of(names[i], arena))) return names[i];
         last = strrchr(own, '-');

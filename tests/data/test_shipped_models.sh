@@ -57,6 +57,13 @@ Qwen/Qwen3-235B-A22B-Instruct-2507 qwen3-235b-a22b
 google/gemma-2-9b-it gemma-2-9b
 mistralai/Mixtral-8x7B-v0.1 mixtral-8x7b
 nvidia/Nemotron-H-8B-Base-8K nemotron-h-8b
+nvidia/NVIDIA-Nemotron-3-Nano-30B-A3B-BF16 nemotron-3-nano-30b-a3b
+moonshotai/Moonlight-16B-A3B-Instruct moonlight-16b-a3b
+deepseek-ai/DeepSeek-R1 deepseek-v3
+zai-org/GLM-5.1-FP8 glm-5
+MiniMaxAI/MiniMax-M2.5 minimax-m2
+TinyLlama/TinyLlama-1.1B-Chat-v1.0 tinyllama-1.1b
+mistralai/Mistral-Nemo-Instruct-2407 mistral-nemo
 END
 "$plumbline" models mistralai/Mistral-7B-v0.3 2> "$here/log" && fail "another vocabulary is taken"
 expect log 'the nearest is "mistral-7b"'

@@ -19,8 +19,8 @@ import torch
 import transformers
 
 from hf_hybrids import HYBRIDS, PUBLISHED_HYBRIDS, draw_hybrid
-from hf_more import FURTHER, MORE, PARTS, PUBLISHED_MORE, PUBLISHED_RECENT, RECENT, TEXTS, \
-    draw_further, draw_more, draw_recent, draw_text
+from hf_more import FURTHER, MORE, PARTS, PUBLISHED_MORE, PUBLISHED_RECENT, PUBLISHED_USED, \
+    RECENT, TEXTS, draw_further, draw_more, draw_recent, draw_text
 from hf_widths import PUBLISHED_WIDTHS, WIDTHS, draw_widths
 from hf_configs import PUBLISHED, experts, falcon, latent, opt, sizes, t5, with_facts, with_router
 
@@ -457,7 +457,7 @@ def drawn(seed, each, kinds):
 
 def published():
     for name, kind, config in PUBLISHED + PUBLISHED_HYBRIDS + PUBLISHED_MORE + PUBLISHED_WIDTHS + \
-            PUBLISHED_RECENT:
+            PUBLISHED_RECENT + PUBLISHED_USED:
         config = with_router(name, with_facts(name, config))
         yield {"_name": name, "_parameters": count(kind, config), "model_type": kind, **config}
 

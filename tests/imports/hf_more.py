@@ -1,4 +1,5 @@
 """Random configs of further classes for hf_counts.py: decoders like GPT, mixtures since 2025."""
+from hf_configs import latent, sizes, text
 from hf_hybrids import words
 
 NEAR = ["sliding_attention", "full_attention"]
@@ -266,6 +267,70 @@ PUBLISHED_RECENT = [
     ("iquestcoder-40b", "iquestcoder", {}), ("minimax-m3", "minimax_m3_vl_text", {}),
     ("codegen-6b", "codegen", {}), ("rwkv-7b", "rwkv", {}), ("xglm-564m", "xglm", {}),
     ("biogpt", "biogpt", {}), ("bitnet-2b", "bitnet", {}),
+]
+
+
+# Much used ones of 2025 and 2026, from the configs beside their weights.
+PUBLISHED_USED = [
+    ("qwen2.5-1.5b", "qwen2", sizes(1536, 8960, 28, 12, 2, 151936, tie_word_embeddings=True)),
+    ("qwen2.5-3b", "qwen2", sizes(2048, 11008, 36, 16, 2, 151936, tie_word_embeddings=True)),
+    ("qwen2.5-14b", "qwen2", sizes(5120, 13824, 48, 40, 8, 152064)),
+    ("qwen2.5-32b", "qwen2", sizes(5120, 27648, 64, 40, 8, 152064)),
+    ("qwen3-1.7b", "qwen3",
+     sizes(2048, 6144, 28, 16, 8, 151936, head_dim=128, tie_word_embeddings=True)),
+    ("qwen3-4b", "qwen3",
+     sizes(2560, 9728, 36, 32, 8, 151936, head_dim=128, tie_word_embeddings=True)),
+    ("qwen3-14b", "qwen3", sizes(5120, 17408, 40, 40, 8, 151936, head_dim=128)),
+    ("qwen3-coder-480b-a35b", "qwen3_moe",
+     sizes(6144, 8192, 62, 96, 8, 151936, head_dim=128, num_experts=160, num_experts_per_tok=8,
+           moe_intermediate_size=2560)),
+    ("qwen3.5-27b", "qwen3_5_text",
+     sizes(5120, 17408, 64, 24, 4, 248320, head_dim=256, linear_num_value_heads=48)),
+    ("qwen3.6-27b", "qwen3_5_text",
+     sizes(5120, 17408, 64, 24, 4, 248320, head_dim=256, linear_num_value_heads=48)),
+    *[("qwen3.%d-35b-a3b" % version, "qwen3_5_moe_text",
+       {"hidden_size": 2048, "num_hidden_layers": 40, "num_attention_heads": 16,
+        "num_key_value_heads": 2, "head_dim": 256, "vocab_size": 248320, "num_experts": 256,
+        "num_experts_per_tok": 8, "moe_intermediate_size": 512,
+        "shared_expert_intermediate_size": 512, "linear_num_value_heads": 32})
+      for version in (5, 6)],
+    *[("qwen3.5-%s" % name, "qwen3_5_moe_text",
+       {"hidden_size": hidden, "num_hidden_layers": layers, "num_attention_heads": 32,
+        "num_key_value_heads": 2, "head_dim": 256, "vocab_size": 248320, "num_experts": count,
+        "num_experts_per_tok": each, "moe_intermediate_size": 1024,
+        "shared_expert_intermediate_size": 1024, "linear_num_value_heads": 64})
+      for name, hidden, layers, count, each in (("122b-a10b", 3072, 48, 256, 8),
+                                                ("397b-a17b", 4096, 60, 512, 10))],
+    ("moonlight-16b-a3b", "deepseek_v3",
+     sizes(2048, 11264, 27, 16, 16, 163840, **latent(None, 1408, 64, 6, 2, 1))),
+    ("gemma-3-12b", "gemma3",
+     text("gemma3", {"hidden_size": 3840, "intermediate_size": 15360, "num_hidden_layers": 48,
+                     "num_attention_heads": 16, "num_key_value_heads": 8,
+                     "sliding_window": 1024})),
+    ("glm-5.2", "glm_moe_dsa",
+     {"num_hidden_layers": 78, "first_k_dense_replace": 3,
+      "indexer_types": ["full" if i < 3 or i % 4 == 2 else "shared" for i in range(78)]}),
+    ("nemotron-3-nano-30b-a3b", "nemotron_h",
+     {"hidden_size": 2688, "intermediate_size": 1856, "num_attention_heads": 32,
+      "num_key_value_heads": 2, "head_dim": 128, "vocab_size": 131072, "mamba_num_heads": 64,
+      "mamba_head_dim": 64, "n_groups": 8, "ssm_state_size": 128, "n_routed_experts": 128,
+      "num_experts_per_tok": 6, "moe_intermediate_size": 1856,
+      "moe_shared_expert_intermediate_size": 3712,
+      "hybrid_override_pattern": "MEMEM*" + "EMEMEM*" * 4 + "EMEMEMEM*" + "EMEMEMEME"}),
+    ("nemotron-3-super-120b-a12b", "nemotron_h",
+     {"hidden_size": 4096, "intermediate_size": 2688, "num_attention_heads": 32,
+      "num_key_value_heads": 2, "head_dim": 128, "vocab_size": 131072, "mamba_num_heads": 128,
+      "mamba_head_dim": 64, "n_groups": 8, "ssm_state_size": 128, "n_routed_experts": 512,
+      "num_experts_per_tok": 22, "moe_intermediate_size": 2688, "moe_latent_size": 1024,
+      "moe_shared_expert_intermediate_size": 5376,
+      "hybrid_override_pattern": "MEMEMEM*" + "EMEMEMEM*" * 2 + "EMEMEMEMEM*" * 4 + "EMEMEMEM*"
+                                 + "EMEMEMEME"}),
+    ("phi-4-mini", "phi3",
+     sizes(3072, 8192, 32, 24, 8, 200064, tie_word_embeddings=True, partial_rotary_factor=0.75)),
+    ("tinyllama-1.1b", "llama", sizes(2048, 5632, 22, 32, 4, 32000)),
+    ("smollm2-135m", "llama", sizes(576, 1536, 30, 9, 3, 49152, tie_word_embeddings=True)),
+    ("smollm2-360m", "llama", sizes(960, 2560, 32, 15, 5, 49152, tie_word_embeddings=True)),
+    ("smollm2-1.7b", "llama", sizes(2048, 8192, 24, 32, 32, 49152, tie_word_embeddings=True)),
 ]
 
 
