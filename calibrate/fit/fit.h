@@ -24,11 +24,8 @@ struct interval {
 struct linear {
     struct interval x[LINEAR_TERMS_MAX];
     bool held[LINEAR_TERMS_MAX]; // at 0, because it would be negative in the unconstrained optimum
-    int terms;                   // not held
     double scatter; // root of chi-square per degree of freedom: 1 where points scatter as much as
                     // their deviations state
-    double chi_square;
-    int freedom;
 };
 
 // design[rows][columns] row by row; rows >= columns, columns <= LINEAR_TERMS_MAX; deviation[rows]
@@ -147,7 +144,7 @@ struct segmented {
     int point_count;
     struct segment_fit segments[SEGMENT_FITS_MAX];
     int segment_count;
-    double scatter, residual; // as in a fit
+    double residual; // as in a fit
     struct point_notes notes;
 };
 

@@ -49,13 +49,11 @@ static double half_width(const struct trial *t, int j, int freedom, double scatt
 static void take_intervals(struct linear *f, const struct trial *all, const struct trial *best,
                            int rows, int columns)
 {
-    f->chi_square = best->solution.chi_square;
-    f->terms = best->count;
-    f->freedom = rows - best->count;
-    f->scatter = f->freedom > 0 ? sqrt(f->chi_square / f->freedom) : 0;
+    int left = rows - best->count;
+    f->scatter = left > 0 ? sqrt(best->solution.chi_square / left) : 0;
     for (int j = 0; j < columns; j++) f->held[j] = true, f->x[j] = (struct interval){0, 0, 0};
     for (int k = 0; k < best->count; k++) {
-        double value = best->solution.x[k], half = half_width(best, k, f->freedom, f->scatter);
+        double value = best->solution.x[k], half = half_width(best, k, left, f->scatter);
         f->x[best->columns[k]] = (struct interval){value, fmax(value - half, 0), value + half};
         f->held[best->columns[k]] = false;
     }
@@ -73,7 +71,6 @@ enum status fit_linear(struct linear *f, int rows, int columns, const double *de
 {
     assert(columns >= 1 && columns <= LINEAR_TERMS_MAX && rows >= columns);
     struct trial all, best;
-    *f = (struct linear){.terms = 0};
     unsigned every = (1u << columns) - 1;
     TRY(solve_terms(&all, every, rows, columns, design, observed, deviation, arena, err));
     best = all;

@@ -126,9 +126,8 @@ static struct interval rate_of(const struct linear *x)
                              slope.low > 1 / endless_rate ? 1 / slope.low : endless_rate};
 }
 
-// One line; its chi-square and freedom are added to the sums.
 static enum status fit_one(struct segmented *f, struct segment_fit *s, const double *deviation,
-                           double *chi, int *freedom, struct arena *arena, struct error *err)
+                           struct arena *arena, struct error *err)
 {
     const struct fit_point *p = &f->points[s->first];
     struct linear x;
@@ -150,22 +149,16 @@ static enum status fit_one(struct segmented *f, struct segment_fit *s, const dou
     TRY(fit_linear(&x, s->count, 2, design, observed, &deviation[s->first], arena, err));
     s->seconds = x.x[0];
     s->rate = rate_of(&x);
-    *chi += x.chi_square;
-    *freedom += x.freedom;
     return OK;
 }
 
 static enum status fit_lines(struct segmented *f, struct arena *arena, struct error *err)
 {
-    double chi = 0;
-    int freedom = 0;
     double *deviation = TAKE(arena, f->point_count, double),
            *errors = TAKE(arena, f->point_count, double);
     points_deviations(deviation, f->points, f->point_count, arena);
     for (int k = 0; k < f->segment_count; k++)
-        if (f->segments[k].count)
-            TRY(fit_one(f, &f->segments[k], deviation, &chi, &freedom, arena, err));
-    f->scatter = freedom ? sqrt(chi / freedom) : 0;
+        if (f->segments[k].count) TRY(fit_one(f, &f->segments[k], deviation, arena, err));
     for (int i = 0; i < f->point_count; i++)
         errors[i] = fabs(segmented_seconds(f, f->points[i].work) / f->points[i].seconds - 1);
     f->residual = median_of(errors, f->point_count);

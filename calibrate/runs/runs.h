@@ -270,7 +270,6 @@ struct validation {
     int source_count;
     struct iterations_fit *fits; // [fit_count]: one, or one for each fold
     int fit_count;
-    int fitted_rows;                // VALIDATE_STATED: not scored
     struct cell_table_report table; // VALIDATE_TABLE
 };
 

@@ -73,14 +73,12 @@ enum { NOT_STATED = -1 };
 // Who ran it, with what and when: known before anything of the layout is.
 struct run_origin {
     enum program program;
-    const char *from; // the column that names it; "": none
-    const char *gpu;  // the beginning of its name, of those that facts name; else ""
-    int date;         // YYYYMM
-    int point;        // of a version, 1 of 26.02.01
-    bool date_stated; // as a date or a version, or by the source; else the GPU's
-    bool fuses;       // the GPU has kernels of fused attention
-    bool wide;        // its links join more GPUs than a node's eight
-    bool blackwell;   // its kernels are of that generation
+    const char *gpu; // the beginning of its name, of those that facts name; else ""
+    int date;        // YYYYMM
+    int point;       // of a version, 1 of 26.02.01
+    bool fuses;      // the GPU has kernels of fused attention
+    bool wide;       // its links join more GPUs than a node's eight
+    bool blackwell;  // its kernels are of that generation
     bool tensor_cores_fp8;
     bool seen;      // runs of several programs on it are published (program_shown)
     bool deepspeed; // DeepSpeed's engine trains, whoever calls it
@@ -95,10 +93,10 @@ bool gpu_has_years(struct cell gpu);                // whether facts name it
 
 struct run_facts {
     struct run_origin origin;
-    bool mixture, spread;                        // it has experts; over several ranks
-    bool latent;                                 // its attention is
-    struct cell model;                           // its name, perhaps empty
-    int64_t hidden, ffn, heads, kv_heads, vocab; // NOT_STATED: not stated, like all that follow
+    bool mixture, spread;       // it has experts; over several ranks
+    bool latent;                // its attention is
+    struct cell model;          // its name, perhaps empty
+    int64_t hidden, ffn, vocab; // NOT_STATED: not stated, like all that follow
     int64_t tensor, context, pipeline, chunks;
     int64_t replicas;        // data x context ranks
     int values[TRAIT_COUNT]; // as stated

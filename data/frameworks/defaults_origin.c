@@ -255,11 +255,10 @@ static int date_of(struct cell version)
 static void find_program(struct run_origin *o, struct cell framework, struct cell source,
                          int trainer)
 {
-    o->program = program_in(framework), o->from = "framework";
+    o->program = program_in(framework);
     if (framework.length && o->program == PROGRAM_UNKNOWN) o->program = PROGRAM_OTHER;
-    if (o->program == PROGRAM_UNKNOWN) o->program = program_in(source), o->from = "source";
-    if (o->program == PROGRAM_UNKNOWN) o->program = program_of(trainer), o->from = "trainer";
-    if (o->program == PROGRAM_UNKNOWN) o->from = "";
+    if (o->program == PROGRAM_UNKNOWN) o->program = program_in(source);
+    if (o->program == PROGRAM_UNKNOWN) o->program = program_of(trainer);
 }
 
 struct run_origin run_origin_of(struct cell framework, struct cell version, struct cell source,
@@ -279,7 +278,6 @@ struct run_origin run_origin_of(struct cell framework, struct cell version, stru
         o.deepspeed |= cell_contains(framework, "deepspeed") || cell_contains(framework, "zero-");
     const int dates[] = {date_of(version), date_in(framework), date_in(source)};
     for (size_t i = 0; i < ARRAY_LENGTH(dates) && !o.date; i++) o.date = dates[i];
-    o.date_stated = o.date > 0;
     if (!o.date) o.date = age.date;
     return o;
 }

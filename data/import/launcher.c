@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/base/arena.h"
 #include "data/base/file.h"
 
 static const struct {

@@ -7,7 +7,6 @@
 #include "data/base/file.h"
 #include "data/import/launcher.h"
 #include "data/import/nccl_internal.h"
-#include "data/import/text.h"
 
 // Other names of collectives in names of files.
 static const char *const told_by[][2] = {

@@ -9,7 +9,6 @@ enum { NCCL_ROWS_MAX = 1 << 14, NCCL_RANKS_MAX = 8192, NCCL_TESTS_MAX = 256 };
 
 struct nccl_settings {
     const char *operation; // what the file does not state; NULL: it must state it
-    const char *gpu;       // the name in the samples; NULL: the device's
     bool in_place;
     int64_t ranks, gpus_per_node; // of a file without its list of ranks; 0: not stated
     int64_t test;                 // the only one of the file's tests that is read; 0: all

@@ -3,7 +3,6 @@
 // standard deviation of a normal core whatever the tails are; 5 of them exclude 6e-7 of normal
 // noise and about 1 % of Student's t with 3 degrees of freedom.
 #include <math.h>
-#include <stdlib.h>
 
 #include "data/numbers/intervals.h"
 

@@ -147,7 +147,7 @@ static void recognise(struct run_origin *o, const struct run_row *row)
     if (o->program != PROGRAM_UNKNOWN || o->date < 202401 || row->experts != NOT_STATED ||
         replicas_of(row) < 2 || !accumulates_nothing(row))
         return;
-    o->program = PROGRAM_TORCHTITAN, o->from = "global_batch";
+    o->program = PROGRAM_TORCHTITAN;
 }
 
 // What prose says, where the user has it read.
@@ -179,8 +179,6 @@ static void find_facts(struct run_facts *f, const struct run_row *row, const str
                             .latent = row->kv_rank > 0 || (named && named->shape.kv_rank > 0),
                             .hidden = row->hidden,
                             .ffn = row->ffn,
-                            .heads = row->heads,
-                            .kv_heads = row->kv_heads,
                             .vocab = row->vocab,
                             .tensor = degree(row->tp),
                             .context = degree(row->cp),
@@ -263,7 +261,7 @@ static bool key_of(struct run_facts *key, const struct run_facts *f)
 {
     if (f->model.length) return false;
     memcpy(key, f, sizeof *key);
-    key->hidden = key->heads = key->kv_heads = 0;
+    key->hidden = 0;
     key->ffn = f->ffn == NOT_STATED || f->ffn == 4 * f->hidden;
     key->vocab = f->vocab == 256000;
     key->tensor = f->tensor > 8 ? 9 : f->tensor > 4 ? 5 : f->tensor > 1 ? 2 : 1;

@@ -8,7 +8,7 @@
 // The collectives of a layer along one axis.
 struct axis_talk {
     const struct pricing *x;
-    int group, axis;
+    int group;
     real ranks;
     struct link_price link;
 };
@@ -16,7 +16,7 @@ struct axis_talk {
 static struct axis_talk axis_of(const struct pricing *x, int group, int axis)
 {
     const real ranks[] = {x->t1, x->t2, x->t3};
-    return (struct axis_talk){x, group, axis, ranks[axis], link_of_tensor_axis(x, group, axis)};
+    return (struct axis_talk){x, group, ranks[axis], link_of_tensor_axis(x, group, axis)};
 }
 
 // part: 1 for an all-reduce, a half for a reduce-scatter or an all-gather.

@@ -174,7 +174,6 @@ static bool condition(void *session, struct condition *now)
 
 const struct backend backend_cpu = {
     .name = "cpu",
-    .text = "this machine's processor, through OpenBLAS",
     .open = cpu_open,
     .describe = cpu_describe,
     .prepare = cpu_prepare,

@@ -61,7 +61,6 @@ void norm_backward(struct team *team, const struct norm *n)
 // ---- sums and copies
 
 struct sum {
-    int64_t count;
     const float *x, *y;
     float *z;
 };
@@ -74,7 +73,7 @@ static void run_sum(const void *argument, struct share own)
 
 void sum_run(struct team *team, int64_t count, const float *x, const float *y, float *z)
 {
-    struct sum s = {count, x, y, z};
+    struct sum s = {x, y, z};
     team_run(team, count, run_sum, &s);
 }
 
@@ -86,7 +85,7 @@ static void run_copy(const void *argument, struct share own)
 
 void copy_run(struct team *team, int64_t count, const float *x, float *y)
 {
-    struct sum s = {count, x, NULL, y};
+    struct sum s = {x, NULL, y};
     team_run(team, count, run_copy, &s);
 }
 

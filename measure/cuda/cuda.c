@@ -249,7 +249,6 @@ static bool cuda_condition(void *session, struct condition *now)
 }
 
 const struct backend backend_cuda = {.name = "cuda",
-                                     .text = "an NVIDIA GPU, through CUDA, cuBLASLt and cuDNN",
                                      .open = cuda_open,
                                      .describe = cuda_describe,
                                      .prepare = cuda_prepare,

@@ -207,8 +207,7 @@ static enum status choose(struct cuda_session *s, const struct program *program,
         TRY(try_algorithm(s, &t, &seconds, err));
         if (seconds < 0) continue;
         plan->candidates++;
-        if (plan->chosen < 0) plan->first_s = seconds;
-        else if (seconds >= clearly_faster * plan->chosen_s) continue;
+        if (plan->chosen >= 0 && seconds >= clearly_faster * plan->chosen_s) continue;
         plan->chosen = i;
         plan->chosen_s = seconds;
         plan->algorithm = results[i].algo;

@@ -21,7 +21,7 @@ struct gemm_plan {
     cublasLtMatrixLayout_t a, b, d;
     cublasLtMatmulAlgo_t algorithm;
     int candidates, chosen; // how many were tried; the chosen one, in the library's order
-    double first_s, chosen_s;
+    double chosen_s;
 };
 
 enum { GRAPHS_MAX = 4, WORKSPACE_BYTES = 32 << 20 };

@@ -27,7 +27,7 @@ struct turns {
 };
 
 struct backend {
-    const char *name, *text;
+    const char *name;
     // Fails with UNAVAILABLE without the machine or the precision. *session belongs to the arena.
     enum status (*open)(void **session, const struct backend_settings *settings,
                         enum precision precision, struct arena *arena, struct error *err);

@@ -248,7 +248,6 @@ static double simulated_clock(void *session)
 
 const struct backend backend_simulated = {
     .name = "simulated",
-    .text = "no machine: times out of a model, with noise, on a clock of its own (--simulate)",
     .open = simulated_open,
     .describe = simulated_describe,
     .prepare = simulated_prepare,

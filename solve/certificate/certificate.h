@@ -110,8 +110,7 @@ struct certificate_space_result {
     size_t size;
     int64_t bound_ns; // what it proves; -1: there is no plan
     int64_t joined;   // layouts whose argument comes from a part
-    int64_t layouts, refused, memory, bounded, dominated, proven, grouped;
-    int64_t boxes, weights;
+    int64_t layouts, refused, memory, bounded, dominated, proven, grouped, boxes;
 };
 
 enum status certificate_space_make(struct certificate_space_result *r,

@@ -30,8 +30,7 @@ struct space_maker {
     int64_t bound_ns;             // on values (solve/checker/space/worth.c); -1: there is no plan
     int64_t chosen, iteration_ns; // the plan, or its load, at the checker's prices; -1: none
     int64_t weight;               // of the plan's layout
-    struct check_problem *p;
-    struct error why; // of the checker's functions
+    struct error why;             // of the checker's functions
     uint64_t work;
     struct arena *arena, *scratch;
 };
@@ -287,7 +286,7 @@ static enum status put_proof(struct space_maker *m, struct json_writer *w,
     TRY(certificate_make(&made, &request, m->scratch, err));
     json_close_object(w);
     if (made.text) *bound_ns = value_of(m, &o->layout, goal_ns, made.bound_ns);
-    m->result->boxes += made.boxes, m->result->weights += made.weights;
+    m->result->boxes += made.boxes;
     return OK;
 }
 

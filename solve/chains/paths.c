@@ -21,8 +21,6 @@ struct paths {
         *after; // [(from * n + to) * sets + set remembered at to] -> set remembered at from; NEVER
     int64_t *tail;  // [(position * n + node) * sets + set]: least rest of the chain from there
     int64_t *start; // [node]: of a whole chain from there
-    int *fewest;    // scratch
-    struct paths_price *price;
 };
 
 // ---- neighbours

@@ -4,7 +4,6 @@
 
 #include "data/frameworks/models.h"
 #include "data/base/file.h"
-#include "solve/commands/commands.h"
 #include "solve/commands/solve_request.h"
 #include "solve/process/supervise.h"
 #include "solve/questions/question.h"

@@ -73,8 +73,7 @@ int64_t explain_room(const struct explained *x)
     return ran ? x->own.device_bytes : limit;
 }
 
-static void try_change(struct explained *x, int kind, const char *column, const char *value,
-                       const char *from)
+static void try_change(struct explained *x, int kind, const char *column, const char *value)
 {
     struct run_row row = x->row;
     struct error err = {OK, ""};
@@ -95,7 +94,6 @@ static void try_change(struct explained *x, int kind, const char *column, const 
         (struct change){.kind = kind == CHANGE_DEGREE ? CHANGE_DEGREE : CHANGE_FLAG,
                         .column = column,
                         .value = value,
-                        .from = from,
                         .iteration_ns = p.iteration_ns,
                         .device_bytes = p.device_bytes};
 }
@@ -106,7 +104,7 @@ static void try_flags(struct explained *x)
         for (const char *at = flags[i].values; *at;) {
             size_t length = strcspn(at, " ");
             const char *value = arena_print(x->arena, "%.*s", (int)length, at);
-            try_change(x, CHANGE_FLAG, flags[i].column, value, "");
+            try_change(x, CHANGE_FLAG, flags[i].column, value);
             at += length + (at[length] == ' ');
         }
 }
@@ -120,8 +118,7 @@ static void try_degrees(struct explained *x)
         for (int64_t value = 1; value <= 64; value *= 2)
             if (value != now)
                 try_change(x, CHANGE_DEGREE, degrees[i],
-                           arena_print(x->arena, "%lld", (long long)value),
-                           arena_print(x->arena, "%lld", (long long)now));
+                           arena_print(x->arena, "%lld", (long long)value));
     }
 }
 

@@ -54,7 +54,7 @@ extern const char *const verdict_names[]; // [VERDICT_COUNT]
 // One change of the run's own configuration.
 struct change {
     enum { CHANGE_FLAG, CHANGE_DEGREE } kind;
-    const char *column, *value, *from; // of runs
+    const char *column, *value; // of runs
     int64_t iteration_ns, device_bytes;
 };
 

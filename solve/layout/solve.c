@@ -226,7 +226,6 @@ static enum status run_tree(struct solving *s, struct error *err)
     }
     take_tree_plans(s, &tree);
     s->effort = (struct plan_effort){tree.boxes, tree.relaxations, program.paths.count, 0};
-    s->iterations = tree.iterations;
     s->bound_ns = tree.bound_ns;
     s->finished = tree.finished;
     s->result->limited = !tree.finished && s->settings->boxes_max &&

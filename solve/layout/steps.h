@@ -26,7 +26,6 @@ struct solving {
     int64_t bound_ns;       // proven for every plan; at least a plan's time if all is closed
     bool finished;          // solved to the requested gap, or proven that there is no plan
     struct plan_effort effort;
-    int64_t iterations;
     struct arena *arena;
 };
 

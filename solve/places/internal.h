@@ -36,7 +36,6 @@ struct placed {
     int *counts;                      // [symbol + 1]
     int64_t *syncs;                   // [replica * stages + stage], of the current plan
     int64_t *queued_syncs;            // the same; 0 where the graph has none
-    int64_t walks;                    // of the whole graph
     int *leaving;                     // [node] rings that leave it, of the current plan
     struct placed_known_ring *rings;  // computed before
     int *ring_next;                   // [stage]

@@ -96,7 +96,6 @@ static int64_t replica_ns(struct placed *p, struct placed_variant *v, int64_t at
     int64_t time_ns = graph_longest(v->graph, p->durations, p->counts);
     assert(time_ns >= longest); // every row is a path of this graph
     if (time_ns > longest) keep_row(p, v, p->counts);
-    p->walks++;
     return time_ns;
 }
 

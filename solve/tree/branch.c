@@ -17,7 +17,6 @@ struct branching {
     bool *ended, *left; // left: kept open
     int count, capacity, ended_capacity, left_capacity;
     int entered; // whose closed columns are set
-    bool going;
 };
 
 static int add_box(struct branching *b, const struct box *box)

@@ -20,7 +20,6 @@ struct lp {
     double *values;
     long lost; // glpk_lost when it was created
     const struct watch *watch;
-    bool levels;
     glp_tree *tree;            // of the search in progress
     int root_rows, known_rows; // while it is: those that every node has; those last read
     struct arena *arena;

@@ -163,7 +163,6 @@ void job_run(struct job_result *r, const struct task *job, struct program *p, st
     r->open = t.stack;
     r->open_count = t.stack_count;
     assert(ended_count(r) + r->open_count == 1 + r->box_count); // every box has one end, or is open
-    r->iterations = lp_iterations(t.lp);
     r->path_count = p->paths.count - first_new;
     r->paths = arena_grow(arena, path_pool_at(&p->paths, first_new), (size_t)r->path_count,
                           (size_t)r->path_count, (size_t)p->paths.size * sizeof(int));

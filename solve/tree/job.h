@@ -202,7 +202,7 @@ enum {
 
 struct job_result {
     int box_count; // boxes created
-    int64_t explored, relaxations, iterations, failures;
+    int64_t explored, relaxations;
     int path_count; // new ones
     int *paths;
     struct found_plan *plans;

@@ -15,7 +15,6 @@ static enum lp_status relax(struct subtree *t, double limit_ns)
         t->result->relaxations++;
         enum lp_status status = lp_solve(t->lp, (enum lp_method)method, limit_ns);
         if (status != LP_FAILED) return status;
-        t->result->failures++;
     }
     return LP_FAILED;
 }

@@ -130,7 +130,6 @@ static void merge(struct search *s, struct job_result *r, int known_rows)
     t->next_number += r->box_count;
     t->boxes += r->explored;
     t->relaxations += r->relaxations;
-    t->iterations += r->iterations;
     for (int i = 0; i < r->plan_count; i++) take_plan(s, &r->plans[i]);
     for (int i = 0; i < r->records.count; i++) {
         struct record *record = keep_record(t, &r->records.items[i], s->arena);

@@ -35,7 +35,7 @@ struct tree {
     int plan_count;
     int64_t bound_ns; // proven for all plans of the program; hopeless_ns if there is none
     bool finished;    // nothing is open, or the requested gap is reached; else it was stopped
-    int64_t boxes, relaxations, iterations;
+    int64_t boxes, relaxations;
     const char *sidelined; // what it recovered from, or NULL
     struct record_list records;
     struct frontier frontier; // of struct box; its gap is 0 until the wanted plans are known

@@ -73,8 +73,6 @@ TEST(every_run_has_a_value_for_every_trait)
                 struct run_facts f = {.origin = origin(program_names[program], "", "", gpus[g]),
                                       .hidden = 4096,
                                       .ffn = bits & 1 ? 14336 : 16384,
-                                      .heads = 32,
-                                      .kv_heads = 32,
                                       .vocab = 50257,
                                       .tensor = bits & 2 ? 4 : 1,
                                       .pipeline = bits & 4 ? 4 : 1,

@@ -44,10 +44,8 @@ static bool read_timer(struct log *l, const char *line)
         number_after(line, "stop] 0/", &step, NULL); // of 2022
     measure_clock(l, line, step);
     measure(l, MEASURED_TIMER, (int64_t)step, rate);
-    if (number_after(line, "MaxMemAllocated=", &memory, NULL)) {
+    if (number_after(line, "MaxMemAllocated=", &memory, NULL))
         keep_gib(&l->memory.allocated_bytes, memory);
-        l->memory.line = (int)l->lines;
-    }
     l->seen[LOG_DEEPSPEED] += 2;
     return true;
 }

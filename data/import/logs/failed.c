@@ -205,7 +205,6 @@ void log_failed(struct log *l, const char *line)
     static const char *const raised[] = {"torch.", "RuntimeError", "OutOfMemoryError"};
     for (size_t i = 0; i < ARRAY_LENGTH(raised); i++)
         f->raised |= !strncmp(line, raised[i], strlen(raised[i]));
-    if (!f->out_of_memory) f->line = (int)l->lines;
     f->out_of_memory = true;
     amount(line, "Tried to allocate", &f->tried_bytes);
     amount(line, "total capacity of", &f->card_bytes);

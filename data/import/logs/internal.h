@@ -88,7 +88,6 @@ struct log_reader {
     // MLPerf
     bool common; // exports of config_common.sh, which others replace
     double block_from_ms, block_ms, block_from_samples, block_samples;
-    bool samples_are_tokens;
 };
 
 // lines.c: the next line; false at the end. BAD_INPUT: not text.

@@ -158,7 +158,6 @@ struct log_series {
     struct log_point points[SERIES_MOST];
     int count, stride, waits;
     int64_t seen;
-    int line; // the first
 };
 enum measured {
     MEASURED_ITERATION_S,
@@ -189,7 +188,6 @@ struct log_memory {
     int64_t device_bytes;    // that the device shows as used
     int64_t card_bytes;      // of the device
     int rank;                // -1: not stated
-    int line;
 };
 
 // What the program did when it failed; the later, the further out in a traceback.
@@ -222,7 +220,6 @@ struct log_failure {
     int64_t other_bytes; // that other processes hold
     bool listed;         // all processes of the card are
     enum failure_phase phase;
-    int line;
 };
 
 // A program that is run as it is, and what it does unless told.
@@ -252,7 +249,6 @@ struct log {
     const char *path;
     const char *run; // that was asked for, of several; NULL: none
     struct log_runs runs;
-    struct document document;
     enum log_format format;
     int seen[LOG_FORMAT_COUNT]; // lines that only it has
     struct told_value told[TOLD_COUNT];
@@ -262,9 +258,7 @@ struct log {
     struct log_series series[MEASURED_COUNT];
     struct log_memory memory;
     struct log_failure failure;
-    bool runs_elsewhere;  // the text says that a neighbouring setting runs
     int64_t retries;      // of the allocator, as reported last
-    int64_t skipped;      // iterations without an update, of all lines
     double size_in_words; // parameters of a model that is not named: "20B"; 0: none
     const char *family;   // the smallest model of one that is named without a size; NULL: none
     int64_t parameters;   // of the whole model, or of one rank

@@ -117,8 +117,6 @@ static void read_rates(struct log *l, const char *line, int64_t step)
     if (number_after(line, "actual seqlen:", &value, NULL) ||
         number_after(line, "actual_seqlen=", &value, NULL))
         tell_count(l, TOLD_SEQ, BY_PROGRAM, "actual seqlen", (int64_t)value);
-    if (number_after(line, "number of skipped iterations:", &value, NULL))
-        l->skipped += (int64_t)value;
 }
 
 static bool read_iteration(struct log *l, const char *line)

@@ -9,7 +9,6 @@ static void keep(struct log *l, int64_t *to, double bytes, int rank)
 {
     if (!(bytes > *to) || !(bytes < 1e15)) return;
     *to = (int64_t)bytes;
-    l->memory.line = (int)l->lines;
     if (to == &l->memory.allocated_bytes) l->memory.rank = rank;
 }
 

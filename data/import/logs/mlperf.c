@@ -147,9 +147,7 @@ static void read_block(struct log *l, const char *line, bool begins)
     if (!begins) {
         r->block_ms = r->block_from_ms > 0 ? ms - r->block_from_ms : 0;
         r->block_samples = samples ? count : 0;
-        if (tokens && r->block_ms > 0)
-            l->block_s += r->block_ms / 1000, l->block_samples += epochs,
-                r->samples_are_tokens = true;
+        if (tokens && r->block_ms > 0) l->block_s += r->block_ms / 1000, l->block_samples += epochs;
         return;
     }
     if (r->block_samples > 0) count = r->block_samples, samples = true; // some starts count steps

@@ -4,11 +4,10 @@
 
 #include "data/import/logs/internal.h"
 
-static void keep(int64_t *to, double bytes, struct log *l)
+static void keep(int64_t *to, double bytes)
 {
     if (!(bytes > 1e6) || !(bytes < 1e15) || (int64_t)bytes <= *to) return;
     *to = (int64_t)bytes;
-    l->memory.line = (int)l->lines;
 }
 
 static bool read_step(struct log *l, const char *line)
@@ -25,10 +24,10 @@ static bool read_step(struct log *l, const char *line)
     if (number_after(line, "tokens_per_sec_per_gpu", &value, NULL))
         measure(l, MEASURED_TOKENS, (int64_t)step + 1, value);
     if (number_after(line, "max_memory_reserved", &value, NULL))
-        keep(&l->memory.reserved_bytes, value, l);
+        keep(&l->memory.reserved_bytes, value);
     if (number_after(line, "max_memory_allocated", &value, NULL) ||
         number_after(line, "peak_memory_usage", &value, NULL))
-        keep(&l->memory.allocated_bytes, value, l);
+        keep(&l->memory.allocated_bytes, value);
     if (number_after(line, "global_batch_size", &value, NULL) && value >= 1)
         tell_count(l, TOLD_GLOBAL_BATCH, BY_PROGRAM, "global_batch_size", (int64_t)value);
     l->seen[LOG_NEMO] += 3;

@@ -19,8 +19,7 @@ static bool read_step(struct log *l, const char *line)
     if (number_after(after, "mfu:", &value, NULL)) measure(l, MEASURED_MFU, (int64_t)step, value);
     if (number_after(after, "memory:", &value, &after) && !strncmp(after, "GiB(", 4)) {
         int64_t bytes = (int64_t)(value * 1073741824);
-        if (bytes > l->memory.reserved_bytes)
-            l->memory.reserved_bytes = bytes, l->memory.line = (int)l->lines;
+        if (bytes > l->memory.reserved_bytes) l->memory.reserved_bytes = bytes;
         if (number_at(after + 4, &share, NULL) && share > 1 && !l->memory.card_bytes)
             l->memory.card_bytes = (int64_t)((double)bytes / share * 100);
     }

@@ -179,7 +179,7 @@ void measure(struct log *l, enum measured what, int64_t step, double value)
 {
     struct log_series *s = &l->series[what];
     if (!(value > 0) || !(value < 1e18)) return;
-    if (!s->seen++) s->line = (int)l->lines, s->stride = 1;
+    if (!s->seen++) s->stride = 1;
     if (s->waits-- > 0) return;
     if (s->count == SERIES_MOST) { // every other one, from the first on
         for (int i = 0; i < SERIES_MOST / 2; i++) s->points[i] = s->points[2 * i];

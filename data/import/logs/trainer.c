@@ -60,7 +60,7 @@ static void read_json(struct log *l, const char *line)
                 !strncmp(word, "train_speed(s/it)", 17) ? value : 1 / value);
     if (number_after(line, "memory(GiB)", &value, NULL) &&
         value * gib > (double)l->memory.reserved_bytes)
-        l->memory.reserved_bytes = (int64_t)(value * gib), l->memory.line = (int)l->lines;
+        l->memory.reserved_bytes = (int64_t)(value * gib);
     l->seen[LOG_TRANSFORMERS]++;
 }
 

@@ -371,8 +371,6 @@ static void read_prose(struct log *l, const char *line)
         l->reader->traced = true;
     if (!l->reader->card_gb) l->reader->card_gb = log_chinese_card_gb(line);
     if (!l->reader->card_gb && has_digit(line)) l->reader->card_gb = card_gb_in_words(line);
-    if (strstr(line, "it ran") || strstr(line, "it runs") || strstr(line, "works"))
-        l->runs_elsewhere = true;
 }
 
 // When, at the earliest: the month in a container's tag, "nvcr.io/nvidia/nemo:23.08".

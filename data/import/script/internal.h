@@ -43,13 +43,13 @@ struct node {
 };
 
 struct parser {
-    const char *at, *begin, *end;
+    const char *at, *end;
     int line, depth;
     bool open_single, open_double, open_back, open_round, open_brace; // not closed any more
     struct pending {
         struct node *node;
         struct piece word;
-        bool tabs, text;
+        bool tabs;
     } pending[8];
     int pending_count;
     struct arena *arena;

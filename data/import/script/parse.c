@@ -414,8 +414,7 @@ static struct node *parse_list(struct parser *p, const char *const *ends)
 struct node *script_parse(struct parser *p, const char *text, const char *end, int line,
                           struct arena *arena)
 {
-    *p = (struct parser){
-        .at = text, .begin = text, .end = end, .line = line, .arena = arena, .notes = ""};
+    *p = (struct parser){.at = text, .end = end, .line = line, .arena = arena, .notes = ""};
     struct node *list = parse_list(p, NULL);
     if (p->pending_count) read_here(p);
     return list;

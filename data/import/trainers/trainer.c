@@ -6,7 +6,6 @@
 #include <strings.h>
 
 #include "data/base/names.h"
-#include "data/import/jobs/core.h"
 #include "data/import/jobs/importer.h"
 #include "data/import/jobs/launch.h"
 #include "data/import/trainers/internal.h"

@@ -1,7 +1,6 @@
 // The options of a priced document: how messages and gradients are compressed, and what stages have
 // in tiers.
 #include "solve/checker/read/problem.h"
-#include "solve/checker/read/text.h"
 
 // Exactly one of the three.
 static bool take_form(struct check_option *o, const int *amounts)

@@ -168,7 +168,6 @@ struct check_layouts {
     struct reader reader;
     struct check_group_kept *groups; // group.c
     int64_t bound_ns;                // on values; -1: the claim is that there is no plan
-    struct arena *scratch;
 };
 // Whether this argument (refused, memory, bound or group) holds for the layout. *why: the rule,
 // where refused.

@@ -18,7 +18,7 @@ struct search {
     struct report_replay replay;
     struct arena *arena;
     int64_t *each_ns, now_ns; // as measured
-    int operations, stages, ranks;
+    int operations, stages;
 };
 
 static int kind_of(const struct search *s, int operation)
