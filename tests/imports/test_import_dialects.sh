@@ -238,6 +238,30 @@ told 'settings of train/neox.yml, which the launch names'
 launches '[ -z "$EXP" ] && exit 1' 'torchrun --nproc_per_node 8 primus/train.py --config $EXP'
 no megatron launch.sh 'line 2 launches primus/train.py .*--config ${EXP}; not set: EXP'
 
+mkdir -p "$work/primus/configs/models/megatron" "$work/examples"
+(cd "$work/primus/configs/models/megatron" && printf 'num_layers: 9\nhidden_size: 64
+swiglu: true\nadd_bias_linear: false\n' >base.yaml && printf 'bases:\n  - base.yaml
+num_layers: 4\nnum_attention_heads: 4\nffn_hidden_size: 96\n' >small.yaml)
+printf '%s\n' 'modules:' '  pre_trainer:' '    framework: megatron' '    config: pre_trainer.yaml' \
+    '    model: ${SIZE:small}.yaml' '    overrides:' '      ffn_hidden_size: 128' \
+    '      seq_length: 64' '      max_position_embeddings: 64' '      micro_batch_size: 1' \
+    '      tensor_model_parallel_size: 2' >"$work/examples/run.yaml"
+primus() { # WORDS OPTION ...
+    words=$1; shift
+    "$plumbline" import megatron "$work/examples/run.yaml" --gpus 4 --vocabulary 128 \
+        -o "$work/model.json" --job "$work/job.json" "$@" 2>"$work/err"
+    told "$words"
+}
+primus 'the model of primus/configs/models/megatron/small.yaml'
+python3 -c 'import json, sys
+m = json.load(open(sys.argv[1])); s = m["shape"]
+assert s["ffn"] == 128 and s["hidden"] == 64 and s["gated_ffn"], s
+assert sum(r.get("count", 1) for r in m["runs"] if r["kind"] == "block") == 4, m["runs"]' \
+    "$work/model.json" 2>"$work/log" || wrong "Primus's model: $(tail -1 "$work/log")"
+primus 'sizes are not here.*what is not here is in ${SIZE:small}.yaml' --set SIZE=other
+printf 'model = dict(num_layers=4)\n' >"$work/intern.py"
+no trainer intern.py 'a configuration in Python is not read by import trainer'
+
 # ---- what launchers and files beside them say
 launches 'swift rlhf --rlhf_type grpo --model m --tuner_type lora --external_plugins own.py \' \
     '--max_length 512 --per_device_train_batch_size 1 --deepspeed zero3'

@@ -112,6 +112,11 @@ static enum status convert(struct run *r, struct settings *s, struct asked *aske
                       "%s: no setting that import %s reads: is it another program's (plumbline "
                       "import lists them; rl: reinforcement learning)?",
                       r->file, im->name);
+    if (!s->count && s->flags && path_ends_with(r->file, ".py"))
+        return refuse(err,
+                      "%s: a configuration in Python is not read by import %s (torchtitan's is by "
+                      "import torchtitan): give the launch's flags, or state model and job",
+                      r->file, im->name);
     if (!s->count && s->flags)
         return refuse(
             err,

@@ -279,7 +279,9 @@ static enum status follow(struct settings *to, struct script *script, const stru
     for (int i = 1; i < l.count && first && !chosen; i++)
         if (!is_twin(&l.items[0], &l.items[i], rows) || !is_twin(&l.items[i], &l.items[0], rows))
             return refuse_several(to, &l, rows, err);
-    *to = l.items[chosen ? chosen - 1 : 0];
+    int64_t at = chosen ? chosen - 1 : 0;
+    while (!chosen && at + 1 < l.count && !setting_of(&l.items[at], "nproc-per-node")) at++;
+    *to = l.items[at]; // of twins the one that says its processes, else the last
     take_places(to, script);
     take_written(to, script);
     if (l.beside) said_assume(&to->said, "%s", l.beside);

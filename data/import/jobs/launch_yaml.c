@@ -89,6 +89,63 @@ static enum status take_flags(struct settings *s, const struct settings *yaml, b
     return OK;
 }
 
+// ---- Primus's models, in files of their own
+
+enum { BASES_DEEP = 6, FOLDERS_UP = 6 };
+
+// The keys of a model's file in `folder` over those of the files that it names.
+static bool take_model_file(struct settings *to, const char *folder, const char *name, int depth)
+{
+    static const char *const lists[] = {"bases", "includes", "extends"};
+    struct settings yaml;
+    struct error ignored = {OK, ""};
+    if (depth > BASES_DEEP || strchr(name, '/') || strchr(name, SCRIPT_OPEN) ||
+        settings_read_yaml_raw(&yaml, arena_print(to->arena, "%s%s", folder, name), to->arena,
+                               &ignored) != OK)
+        return false;
+    for (size_t k = 0; k < ARRAY_LENGTH(lists); k++)
+        for (int i = 0; i < setting_list_length(&yaml, lists[k]); i++) {
+            const struct setting *at =
+                setting_of(&yaml, arena_print(to->arena, "%s[%d]", lists[k], i));
+            if (at && at->text) take_model_file(to, folder, at->text, depth + 1);
+        }
+    for (int i = 0; i < yaml.count; i++)
+        if (!strpbrk(yaml.items[i].key, ".["))
+            settings_replace(to, yaml.items[i].key, yaml.items[i].text, 0);
+    return true;
+}
+
+// The model that a file of Primus names, if its repository is here: what the overrides leave of it.
+// Whether it is.
+static bool find_model(struct settings *to, const struct settings *yaml, const char *path,
+                       const struct launch_asked *asked)
+{
+    static const char *const keys[] = {"modules.pre_trainer", "modules.post_trainer"};
+    for (size_t k = 0; k < ARRAY_LENGTH(keys); k++) {
+        const struct setting *at = setting_of(yaml, arena_print(to->arena, "%s.model", keys[k]));
+        const char *slash = strrchr(path, '/'),
+                   *from = slash ? arena_print(to->arena, "%.*s/", (int)(slash - path), path) : "";
+        if (!at || !at->text) continue;
+        const char *name = filled(to, asked, at->text);
+        for (int up = 0; up < FOLDERS_UP; up++, from = arena_print(to->arena, "%s../", from)) {
+            const char *folder = arena_print(to->arena, "%sprimus/configs/models/megatron/", from);
+            if (!take_model_file(to, folder, name, 0)) continue;
+            const struct setting *experts = setting_of(to, "num_experts");
+            int kept = 0;
+            for (int i = 0; i < to->count; i++) { // without experts their defaults mean nothing
+                const char *key = to->items[i].key,
+                           *own = arena_print(to->arena, "%s.overrides.%s", keys[k], key);
+                bool means = (experts && experts->text) || strncmp(key, "moe_", 4) != 0;
+                if (means && !setting_of(yaml, own)) to->items[kept++] = to->items[i];
+            }
+            to->count = kept;
+            said_assume(&to->said, "the model of primus/configs/models/megatron/%.60s", name);
+            return true;
+        }
+    }
+    return false;
+}
+
 // What Primus's own files of defaults state (configs/modules/megatron at fd1eeabb), unless told.
 static enum status take_defaults(struct settings *s, const struct settings *yaml, struct error *err)
 {
@@ -186,13 +243,17 @@ enum status launch_read_yaml(struct settings *s, const char *path, const struct 
     TRY(refuse_primus(&yaml, err));
     for (int i = 0; i < yaml.count; i++) arguments |= flag_of(yaml.items[i].key, true) != NULL;
     TRY(take_defaults(s, &yaml, err));
+    struct settings model = settings_empty(s->arena);
+    bool found_model = find_model(&model, &yaml, path, asked);
+    if (found_model) TRY(take_flags(s, &model, false, asked, err));
     TRY(take_flags(s, &yaml, arguments, asked, err));
+    if (found_model) said_assume(&s->said, "%s", model.said.assumed);
     for (int i = 0; i < s->count; i++) found += launch_is_read(asked->rows, s->items[i].key);
     const char *others[] = {"modules.pre_trainer.model", "extends[0]", "bases[0]", "includes[0]"};
     s->presets = !arguments;
     for (size_t i = 0; i < ARRAY_LENGTH(others); i++) {
         const struct setting *other = setting_of(&yaml, others[i]);
-        if (!other || !other->text) continue;
+        if (!other || !other->text || (found_model && !i)) continue;
         s->hints = arena_print(s->arena, "%s; what is not here is in %.80s, another file", s->hints,
                                other->text);
     }
