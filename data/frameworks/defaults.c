@@ -23,7 +23,8 @@ enum {
     P_FOUNDRY = BIT(PROGRAM_FOUNDRY),
     P_NANOTRON = BIT(PROGRAM_NANOTRON),
     P_TRANSFORMERS = BIT(PROGRAM_TRANSFORMERS),
-    P_OTHER = BIT(PROGRAM_OTHER),
+    P_INTERNEVO = BIT(PROGRAM_INTERNEVO),
+    P_OTHER = BIT(PROGRAM_OTHER) | P_INTERNEVO,
     P_ANY = BIT(PROGRAM_COUNT) - 1,
 };
 
@@ -98,6 +99,9 @@ static const struct fact {
     // had FlashAttention, none whole optimizers; 1 of 220 waited for messages.
     {TRAIT_ATTENTION, P_UNKNOWN, N_FUSES | N_FP8 | N_SPLIT, 0, 202501, FUSED_EARLIER, 0, "cuDNN's"},
     {TRAIT_ATTENTION, P_UNKNOWN, N_FUSES | N_FP8 | N_SPLIT, 0, 0, FUSED_FASTEST, 0, "cuDNN's"},
+    // InternEvo c628a8c, configs/7B_sft.py: use_flash_attn, overlap_sync_grad, zero1, mode mtp,
+    // bf16
+    {TRAIT_ATTENTION, P_INTERNEVO, N_FUSES, 0, 0, FUSED_OPEN, 0, "use_flash_attn"},
     {TRAIT_ATTENTION, P_UNKNOWN | P_OTHER, N_FUSES | N_FP8, 0, 202501, FUSED_EARLIER,
      BIT(FUSED_OPEN), "cuDNN's or FlashAttention"},
     {TRAIT_ATTENTION, P_UNKNOWN | P_OTHER, N_FUSES | N_FP8, 0, 0, FUSED_FASTEST, BIT(FUSED_OPEN),
@@ -124,6 +128,7 @@ static const struct fact {
 
     // --sequence-parallel (2022-05, arXiv 2205.05198); recipes: sequence_parallel with tensor ranks
     {TRAIT_SEQUENCE_PARALLEL, P_RECIPES | P_TITAN, N_TENSOR, 202205, 0, 1, 0, "recipes"},
+    {TRAIT_SEQUENCE_PARALLEL, P_INTERNEVO, N_TENSOR, 0, 0, 0, 0, "tensor mode mtp"},
     {TRAIT_SEQUENCE_PARALLEL, P_UNKNOWN, N_TENSOR | N_FP8, 202301, 0, 1, 0,
      "usual with tensor ranks"},
     {TRAIT_SEQUENCE_PARALLEL, P_MEGATRON | P_UNKNOWN | P_NANOTRON | P_OTHER, N_TENSOR, 202301, 0, 1,
@@ -150,6 +155,7 @@ static const struct fact {
     {TRAIT_ZERO, P_TRANSFORMERS, N_REPLICAS, 0, 0, 0, BIT(2) | BIT(3), "its user's choice"},
     {TRAIT_ZERO, P_NANOTRON, N_REPLICAS, 0, 0, 0, BIT(1), "zero_stage: 0 or 1"},
     // Replicas alone that do not fit with whole weights are FSDP or ZeRO 3, whoever runs them.
+    {TRAIT_ZERO, P_INTERNEVO, N_REPLICAS, 0, 0, 1, 0, "zero1"},
     {TRAIT_ZERO, P_UNKNOWN, N_REPLICAS | N_FLAT, 202301, 0, 1, BIT(3), "as little as fits", true},
     {TRAIT_ZERO, P_UNKNOWN, N_REPLICAS | N_FP8 | N_SPLIT, 0, 0, 1, 0, "distributed optimizer"},
     {TRAIT_ZERO, P_MEGATRON | P_UNKNOWN | P_OTHER, N_REPLICAS, 202301, 0, 1, BIT(0),
@@ -166,7 +172,21 @@ static const struct fact {
     {TRAIT_FIXED_CAPACITY, P_NEMO, N_MIXTURE | N_LATENT, 202507, 0, 0, 0, "recipes: DeepEP"},
     {TRAIT_FIXED_CAPACITY, P_NEMO, N_MIXTURE, 202409, 0, 1, 0,
      "recipes: MegatronTokenDropCallback"},
+    // DeepSpeed, moe/layer.py: drop_tokens, a capacity_factor of 1 to which experts' rows are
+    // padded
+    {TRAIT_FIXED_CAPACITY, P_DEEPSPEED, N_MIXTURE, 0, 0, 1, 0, "drop_tokens, a capacity of 1"},
     {TRAIT_FIXED_CAPACITY, P_ANY, 0, 0, 0, 0, 0, ""},
+
+    // torchtitan: grouped_mm since dbb34ccbd, not before Hopper (89cdc43b7 to b301dfa02);
+    // DeepSpeed,
+    // moe/experts.py: a loop; transformers: grouped_mm since 0642963ba (v5) where PyTorch has it
+    {TRAIT_EXPERT_PRODUCTS, P_TITAN, N_MIXTURE | N_FP8, 202504, 0, EXPERTS_GROUPED, 0, "grouped"},
+    {TRAIT_EXPERT_PRODUCTS, P_TITAN, N_MIXTURE, 0, 202605, EXPERTS_SINGLE, 0, "a loop"},
+    {TRAIT_EXPERT_PRODUCTS, P_TRANSFORMERS, N_MIXTURE, 202601, 0, EXPERTS_GROUPED,
+     BIT(EXPERTS_SINGLE), "grouped_mm since v5"},
+    {TRAIT_EXPERT_PRODUCTS, P_TRANSFORMERS | P_DEEPSPEED, N_MIXTURE, 0, 0, EXPERTS_SINGLE, 0,
+     "a loop"},
+    {TRAIT_EXPERT_PRODUCTS, P_ANY, 0, 0, 0, EXPERTS_BY_TRAINER, 0, ""},
 
     // Megatron-Bridge, scripts/performance/configs of each release, then perf_recipes:
     // cuda_graph_scope attn moe_router moe_preprocess; whole iterations of MXFP8 on GB200 and GB300
@@ -221,7 +241,8 @@ static const struct fact {
     // fp16; else autocast over fp32 weights, whose gradients are fp32
     {TRAIT_GRADIENT_BYTES, P_TRANSFORMERS, N_HALF | N_DEEPSPEED, 0, 0, 2, 0,
      "DeepSpeed: the weights' precision"},
-    {TRAIT_GRADIENT_BYTES, P_DEEPSPEED | P_AUTOMODEL, N_HALF, 0, 0, 2, 0, "as weights"},
+    {TRAIT_GRADIENT_BYTES, P_DEEPSPEED | P_AUTOMODEL | P_INTERNEVO, N_HALF, 0, 0, 2, 0,
+     "as weights"},
     {TRAIT_GRADIENT_BYTES, P_ANY, 0, 0, 0, 4, 0, "fp32 sums"},
 
     // --overlap-grad-reduce (2023-07); CommOverlapConfig of the recipes; FSDP's and DDP's hooks;
@@ -239,6 +260,7 @@ static const struct fact {
     // passes, all of it (reduce_scatter=False: "too memory hungry")
     {TRAIT_OVERLAP, P_NANOTRON, N_REPLICAS | N_ZERO_1, 0, 0, 0, 0, "ZeRO 1 without DDP"},
     {TRAIT_OVERLAP, P_NANOTRON, N_REPLICAS, 0, 0, 0, BIT(1), "sums after the last micro-batch"},
+    {TRAIT_OVERLAP, P_INTERNEVO, N_REPLICAS, 0, 0, 1, 0, "overlap_sync_grad"},
     {TRAIT_OVERLAP, P_UNKNOWN, N_REPLICAS | N_FP8, 202307, 0, 1, 0, "overlap of gradient sums"},
     // PyTorch 2.0, torch/distributed/fsdp: gathers in a stream of their own, BACKWARD_PRE by
     // default
@@ -290,6 +312,9 @@ static const struct fact {
     {TRAIT_WHOLE_SUMS, P_NANOTRON, N_REPLICAS | N_ZERO_1, 0, 0, 1, 0,
      "ZeRO 1: an all-reduce in fp32"},
     {TRAIT_WHOLE_SUMS, P_ANY, 0, 0, 0, 0, 0, ""},
+    // InternEvo c628a8c, solver/optimizer/hybrid_zero_optim.py: whole tensors are given to ranks
+    {TRAIT_OWNER_BROADCASTS, P_INTERNEVO, N_REPLICAS | N_ZERO_1, 0, 0, 1, 0, "owners broadcast"},
+    {TRAIT_OWNER_BROADCASTS, P_ANY, 0, 0, 0, 0, 0, ""},
 
     // transformers' models are eager: LlamaRMSNorm, apply_rotary_pos_emb, act_fn
     {TRAIT_UNFUSED, P_TRANSFORMERS, 0, 0, 0, BIT(UNFUSED_COUNT) - 1, 0, "eager modules"},

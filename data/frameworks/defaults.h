@@ -20,6 +20,7 @@ enum program {
     PROGRAM_FOUNDRY,
     PROGRAM_NANOTRON,
     PROGRAM_TRANSFORMERS,
+    PROGRAM_INTERNEVO,
     PROGRAM_OTHER, // someone's own
     PROGRAM_COUNT
 };
@@ -38,8 +39,9 @@ enum trait {
     TRAIT_SEQUENCE_PARALLEL,
     TRAIT_ZERO,
     TRAIT_FIXED_CAPACITY,
-    TRAIT_GRAPHS,    // enum graphs
-    TRAIT_RECOMPUTE, // enum recompute
+    TRAIT_EXPERT_PRODUCTS, // enum expert_products
+    TRAIT_GRAPHS,          // enum graphs
+    TRAIT_RECOMPUTE,       // enum recompute
     TRAIT_GRADIENT_BYTES,
     TRAIT_OVERLAP,
     TRAIT_OVERLAP_MESSAGES,
@@ -47,6 +49,7 @@ enum trait {
     TRAIT_OVERLAP_INPUT_GRADIENTS,
     TRAIT_COMPILED,
     TRAIT_WHOLE_SUMS,
+    TRAIT_OWNER_BROADCASTS,
     TRAIT_UNFUSED,    // bits of enum unfused
     TRAIT_DISPATCHER, // enum dispatcher
     TRAIT_OVERLAP_DISPATCH,

@@ -9,7 +9,7 @@
 const char *const program_names[] = {
     "unknown",   "megatron",   "nemo",      "megatron-bridge", "mlperf",   "megatron-deepspeed",
     "deepspeed", "torchtitan", "automodel", "llm-foundry",     "nanotron", "transformers",
-    "other",     NULL};
+    "internevo", "other",      NULL};
 
 const char *const trait_columns[] = {"gated",
                                      "rms_norm",
@@ -22,6 +22,7 @@ const char *const trait_columns[] = {"gated",
                                      "sp",
                                      "zero",
                                      "fixed_capacity",
+                                     "expert_products",
                                      "graphs",
                                      "recompute",
                                      "gradient_bytes",
@@ -31,6 +32,7 @@ const char *const trait_columns[] = {"gated",
                                      "overlap_input_gradients",
                                      "compiled",
                                      "whole_gradient_sums",
+                                     "owner_broadcasts",
                                      "unfused",
                                      "dispatcher",
                                      "overlap_dispatch",
@@ -53,6 +55,7 @@ const char *trait_value_text(enum trait trait, int value)
                : value == 1 << UNFUSED_ROTARY ? "rotary"
                                               : "norms rotary activation loss";
     case TRAIT_DISPATCHER: return dispatcher_names[value];
+    case TRAIT_EXPERT_PRODUCTS: return expert_products_names[value];
     case TRAIT_GRAPHS: return graphs_names[value];
     case TRAIT_CONTEXT_KIND: return context_kind_names[value];
     case TRAIT_LEARNED_POSITIONS: return value ? "learned" : "0";
@@ -79,6 +82,7 @@ static const struct {
     {"torchtitan", PROGRAM_TORCHTITAN},
     {"llm-foundry", PROGRAM_FOUNDRY},
     {"nanotron", PROGRAM_NANOTRON},
+    {"internevo", PROGRAM_INTERNEVO},
     {"ultrascale-playbook", PROGRAM_NANOTRON},
     {"llama-factory", PROGRAM_TRANSFORMERS},
     {"llamafactory", PROGRAM_TRANSFORMERS},
@@ -115,6 +119,7 @@ enum trainer program_trainer(enum program program)
     case PROGRAM_AUTOMODEL:
     case PROGRAM_TORCHTITAN: return TRAINER_TORCHTITAN;
     case PROGRAM_NANOTRON:
+    case PROGRAM_INTERNEVO:
     case PROGRAM_OTHER:
     case PROGRAM_TRANSFORMERS: return TRAINER_OTHER;
     default: return TRAINER_MEGATRON;

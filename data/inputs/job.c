@@ -109,6 +109,8 @@ static const struct member job_rows[] = {
     KEY_NAME(job, dispatcher, OPTIONAL, IF_SET, dispatcher_names),
     KEY_BOOL(job, overlapped_dispatch, OPTIONAL, IF_SET),
     KEY_BOOL(job, fixed_capacity, OPTIONAL, IF_SET),
+    KEY_NAME(job, expert_products, OPTIONAL, IF_SET, expert_products_names),
+    KEY_NUMBER(job, expert_padding, OPTIONAL, IF_SET, 1, EXPERT_PADDING_MAX),
     KEY_NAME(job, graphs, OPTIONAL, IF_SET, graphs_names),
     KEY_NAME(job, context_kind, OPTIONAL, IF_SET, context_kind_names),
     KEY_NAME(job, checkpoints, OPTIONAL, IF_SET, checkpoints_names),
@@ -425,6 +427,13 @@ enum status job_check(const struct job *j, struct error *err)
     TRY(members_check(&local_loss_members, &j->local_loss, file, "local_loss.", err));
     TRY(check_options(j, err));
     TRY(framework_check(j, file, err));
+    bool free = !j->space.given || j->space.framework == FRAMEWORK_ANY;
+    if (!free && (j->expert_products || (j->expert_padding > 1 && !j->fixed_capacity)))
+        return refuse(err,
+                      "%s: expert_products, expert_padding: expected by_trainer, and padding to a "
+                      "fixed_capacity alone, as the launch files of the space's framework %s state "
+                      "no other",
+                      file, framework_names[j->space.framework]);
     TRY(check_wide_sums(j, err));
     if (j->space.given && j->placement.uneven_micro_batches)
         return refuse(err, "%s: placement.uneven_micro_batches: expected a job without space",
@@ -455,4 +464,9 @@ int job_micro_batches(const struct job *j)
     if (j->placement.uneven_micro_batches)
         return (int)((together + each - 1) / each) * layout_micro_batch_unit(&j->layout);
     return (int)(j->global_batch / ((int64_t)j->layout.data * j->layout.micro_batch));
+}
+
+bool job_has_local_head(const struct job *j)
+{
+    return j->layout.local_loss_every > 0 && j->local_loss.head.vocabulary > 0;
 }

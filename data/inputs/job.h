@@ -28,6 +28,9 @@ enum attention_kernel {
 // which send it once to every device, and once to every node.
 enum dispatcher { DISPATCH_ALL_TO_ALL, DISPATCH_DEEPEP, DISPATCH_HYBRIDEP };
 extern const char *const dispatcher_names[]; // "all_to_all", "deepep", "hybridep"
+// A device's experts: as the trainer's (torchtitan's grouped), each in its own product, all in one.
+enum expert_products { EXPERTS_BY_TRAINER, EXPERTS_SINGLE, EXPERTS_GROUPED };
+extern const char *const expert_products_names[]; // "by_trainer", "single", "grouped"
 // What is replayed from CUDA graphs, so that the host need not launch it: attention, dense layers
 // and the router; the whole iteration.
 enum graphs { GRAPHS_NONE, GRAPHS_PARTS, GRAPHS_STEP };
@@ -391,6 +394,8 @@ struct job {
     bool overlapped_dispatch;               // it runs beside the passes of another micro-batch
     bool fixed_capacity; // experts take the same number of tokens, others are dropped: the host
                          // need not wait for their numbers
+    enum expert_products expert_products;
+    double expert_padding; // rows that each multiplies over those that come on average; 0: 1
     enum graphs graphs;
     enum context_kind context_kind;
     enum checkpoints checkpoints;
@@ -426,7 +431,7 @@ struct job {
 };
 
 enum { STAGES_MAX = 256, MICRO_BATCHES_MAX = 65536, VOCABULARY_DEGREES_MAX = 8 };
-enum { STATE_BYTES_MAX = 16 };
+enum { STATE_BYTES_MAX = 16, EXPERT_PADDING_MAX = 1000000 };
 // Of published runs that ran out of memory, nine of ten are above this fraction; of those that ran,
 // one of twenty (docs/VALIDATION.md, section 1).
 #define MEMORY_FRACTION_DEFAULT 0.9
@@ -478,14 +483,8 @@ static inline bool job_unfused(const struct job *j, enum unfused operation) // o
 {
     return j->unfused[operation] || (j->trainer == TRAINER_TORCHTITAN && !j->compiled);
 }
-static inline bool tier_option_moves_weights(const struct tier_option *t)
-{
-    return t && (t->parts[TIER_FROZEN].tier || t->parts[TIER_TRAINED].tier);
-}
-static inline bool job_has_local_head(const struct job *j) // some stage has one of its own
-{
-    return j->layout.local_loss_every > 0 && j->local_loss.head.vocabulary > 0;
-}
+bool tier_option_moves_weights(const struct tier_option *t);
+bool job_has_local_head(const struct job *j); // some stage has one of its own
 // Makes shares of a stage's optimizer state on its host tier options, ahead of those there are.
 void job_offer_shares(struct job *j, const int *percents, int count, struct arena *arena);
 // How many ways there are to keep a stage's parts in tiers, the first none.

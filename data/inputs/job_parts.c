@@ -6,6 +6,7 @@
 
 const char *const gradient_sync_names[] = {"exposed", "overlapped", NULL};
 const char *const dispatcher_names[] = {"all_to_all", "deepep", "hybridep", NULL};
+const char *const expert_products_names[] = {"by_trainer", "single", "grouped", NULL};
 const char *const graphs_names[] = {"none", "parts", "step", NULL};
 const char *const unfused_names[] = {"norms", "rotary", "activation", "loss", NULL};
 const char *const context_kind_names[] = {"ring", "all_to_all", "all_gather", NULL};

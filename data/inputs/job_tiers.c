@@ -9,6 +9,11 @@
 const char *const tier_part_names[] = {"frozen_weights", "trained_weights", "optimizer",
                                        "activations", NULL};
 
+bool tier_option_moves_weights(const struct tier_option *t)
+{
+    return t && (t->parts[TIER_FROZEN].tier || t->parts[TIER_TRAINED].tier);
+}
+
 static const struct member tier_share_rows[] = {
     KEY_TEXT(tier_share, tier, REQUIRED),
     KEY_INT(tier_share, percent, REQUIRED, ALWAYS_WRITTEN, 1, 100),

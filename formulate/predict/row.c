@@ -36,7 +36,7 @@ enum field_type {
     FIELD_RECOMPUTE,
     FIELD_LIST,
     FIELD_PRECISION,
-    FIELD_IMBALANCE,
+    FIELD_RATIO,
     FIELD_METRIC,
     FIELD_VALUE,
     FIELD_UNIT
@@ -90,7 +90,8 @@ static const struct field fields[] = {
     WHOLE(expert_ffn, 1, 1 << 22),
     WHOLE(shared_ffn, 0, 1 << 22),
     WHOLE(dense_layers, 0, 4000),
-    {"imbalance", FIELD_IMBALANCE, AT(imbalance), 0, 0, NULL},
+    {"imbalance", FIELD_RATIO, AT(imbalance), 0, 0, NULL},
+    {"expert_padding", FIELD_RATIO, AT(expert_padding), 0, 0, NULL},
     WHOLE(vocab, 1, 1 << 26),
     WHOLE(positions, 0, 1 << 24),
     WHOLE(seq, 1, 1 << 24),
@@ -144,6 +145,7 @@ static const struct field fields[] = {
     {"schedule", FIELD_LIST, AT(schedule), 0, 0, schedule_names},
     {"trainer", FIELD_LIST, AT(trainer), 0, 0, trainer_names},
     {"dispatcher", FIELD_LIST, AT(dispatcher), 0, 0, dispatcher_names},
+    {"expert_products", FIELD_LIST, AT(expert_products), 0, 0, expert_products_names},
     {"graphs", FIELD_LIST, AT(graphs), 0, 0, graphs_names},
     {"context_kind", FIELD_LIST, AT(context_kind), 0, 0, context_kind_names},
     {"checkpoints", FIELD_LIST, AT(checkpoints), 0, 0, checkpoints_names},
@@ -286,7 +288,7 @@ static enum status read_cell(const struct row_reader *r, int field, int column, 
     case FIELD_RECOMPUTE: return read_recompute(t, column, row, err);
     case FIELD_LIST: return table_name(t, column, f->names, to, err);
     case FIELD_PRECISION: return precision_read(t, column, to, err);
-    case FIELD_IMBALANCE: return table_number(t, column, 1, 1e6, to, err);
+    case FIELD_RATIO: return table_number(t, column, 1, 1e6, to, err);
     case FIELD_VALUE: return value_read(t, column, to, &row->unit, err);
     case FIELD_METRIC: return read_metric(t, column, to), OK;
     case FIELD_UNIT: return read_unit(t, column, row, err);
@@ -304,6 +306,7 @@ static struct run_row nothing_stated(void)
                           .schedule = NOT_STATED,
                           .trainer = NOT_STATED,
                           .dispatcher = NOT_STATED,
+                          .expert_products = NOT_STATED,
                           .context_kind = NOT_STATED,
                           .checkpoints = NOT_STATED,
                           .graphs = NOT_STATED,
@@ -311,6 +314,7 @@ static struct run_row nothing_stated(void)
                           .memory_of = NOT_STATED,
                           .metric = NOT_STATED,
                           .imbalance = NAN,
+                          .expert_padding = NAN,
                           .value = NAN};
     for (int i = 0; i < FIELD_COUNT; i++)
         if (fields[i].type == FIELD_WHOLE)

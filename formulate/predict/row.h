@@ -59,13 +59,13 @@ struct run_row {
         whole_gradient_sums, owner_broadcasts, split_gate, scattered_messages, barrier, compiled;
     int unfused; // bits of enum unfused, or NOT_STATED
     int fused;   // enum attention_stated, or NOT_STATED
-    int precision, schedule, trainer, dispatcher, graphs, checkpoints,
-        context_kind;      // enums, or NOT_STATED
-    int recompute;         // enum recompute, or NOT_STATED
-    int recomputed_layers; // of each stage, for RECOMPUTE_FIRST_LAYERS
-    int memory_of;         // enum run_memory_of, or NOT_STATED
-    int metric;            // enum run_metric, NOT_STATED, METRIC_COUNT: an unknown one
-    double imbalance;      // of experts; NAN where blank
+    int precision, schedule, trainer, dispatcher, expert_products, graphs, checkpoints,
+        context_kind;                 // enums, or NOT_STATED
+    int recompute;                    // enum recompute, or NOT_STATED
+    int recomputed_layers;            // of each stage, for RECOMPUTE_FIRST_LAYERS
+    int memory_of;                    // enum run_memory_of, or NOT_STATED
+    int metric;                       // enum run_metric, NOT_STATED, METRIC_COUNT: an unknown one
+    double imbalance, expert_padding; // of experts; NAN where blank
     double value; // seconds, bytes, FLOP/s of a GPU or a share of it, samples or tokens per s, a
                   // flag; NAN where blank
     enum run_unit unit;

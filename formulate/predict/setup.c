@@ -194,6 +194,8 @@ static bool set_job(struct predictor *p, const struct run_row *row, struct predi
                                    job->trainer == TRAINER_MEGATRON;
     job->compiled = row->compiled;
     if (row->dispatcher != NOT_STATED) job->dispatcher = (enum dispatcher)row->dispatcher;
+    job->expert_products = (enum expert_products)stated(row->expert_products, EXPERTS_BY_TRAINER);
+    job->expert_padding = isnan(row->expert_padding) ? 0 : row->expert_padding;
     if (row->checkpoints != NOT_STATED) job->checkpoints = (enum checkpoints)row->checkpoints;
     if (row->graphs != NOT_STATED) job->graphs = (enum graphs)row->graphs;
     job->context_kind = (enum context_kind)stated(row->context_kind, CONTEXT_RING);

@@ -26,6 +26,7 @@ static int64_t *whole_cell(struct run_row *row, enum trait trait)
     case TRAIT_OVERLAP_INPUT_GRADIENTS: return &row->overlap_input_gradients;
     case TRAIT_COMPILED: return &row->compiled;
     case TRAIT_WHOLE_SUMS: return &row->whole_gradient_sums;
+    case TRAIT_OWNER_BROADCASTS: return &row->owner_broadcasts;
     case TRAIT_FIXED_CAPACITY: return &row->fixed_capacity;
     case TRAIT_OVERLAP_DISPATCH: return &row->overlap_dispatch;
     case TRAIT_FUSED_LOSS: return &row->fused_loss;
@@ -47,6 +48,7 @@ int row_trait(const struct run_row *row, enum trait trait)
     case TRAIT_ATTENTION: return row->fused;
     case TRAIT_RECOMPUTE: return row->recompute;
     case TRAIT_DISPATCHER: return row->dispatcher;
+    case TRAIT_EXPERT_PRODUCTS: return row->expert_products;
     case TRAIT_GRAPHS: return row->graphs;
     case TRAIT_CONTEXT_KIND: return row->context_kind;
     default: return row->unfused;
@@ -62,6 +64,7 @@ void row_set_trait(struct run_row *row, enum trait trait, int value)
     else if (trait == TRAIT_ATTENTION) row->fused = value;
     else if (trait == TRAIT_RECOMPUTE) row->recompute = value;
     else if (trait == TRAIT_DISPATCHER) row->dispatcher = value;
+    else if (trait == TRAIT_EXPERT_PRODUCTS) row->expert_products = value;
     else if (trait == TRAIT_GRAPHS) row->graphs = value;
     else if (trait == TRAIT_CONTEXT_KIND) row->context_kind = value;
     else row->unfused = value;

@@ -56,6 +56,13 @@ static real copies_s(const struct pricing *x, const struct link_price *link, int
     return 2 * (link->intra ? inside : fmaxl(inside, across)) + 2 * link->latency_s;
 }
 
+// Rows are padded before they are sent where the capacity is fixed.
+static real rows_sent(const struct pricing *x, const struct layer_run *run)
+{
+    return x->problem->job.fixed_capacity ? rows_multiplied(x, run)
+                                          : fmaxl(1, run->experts.imbalance);
+}
+
 // Dispatch and combine. Of an all-to-all, traffic within the node overlaps with traffic that leaves
 // it.
 static real exchange_s(const struct pricing *x, const struct layer_run *run, int group, real tokens)
@@ -64,8 +71,8 @@ static real exchange_s(const struct pricing *x, const struct layer_run *run, int
     struct link_price link = link_of_experts(x, group);
     real near =
         link.intra ? 1 : fmaxl(1, floorl(x->problem->cluster.groups[group].gpus_per_node / x->t_e));
-    real each = tokens / x->t * fmaxl(1, run->experts.imbalance) *
-                (real)expert_width(x->shape, &run->experts) * x->e,
+    real each = tokens / x->t * rows_sent(x, run) * (real)expert_width(x->shape, &run->experts) *
+                x->e,
          top_k = (real)run->experts.top_k;
     if (x->problem->job.dispatcher != DISPATCH_ALL_TO_ALL)
         return copies_s(x, &link, group, each, near, top_k);
@@ -200,8 +207,8 @@ static void put_beside_gradients(const struct pricing *x, const struct layer_run
 static real parts_s(const struct pricing *x, const struct layer_run *run, int group, real tokens)
 {
     struct link_price parts = link_of_expert_parts(x, group);
-    real routed = tokens * (real)run->experts.top_k * fmaxl(1, run->experts.imbalance),
-         exposed = exposed_share(x), start = x->gpus[group]->collective_launch_s.value,
+    real routed = tokens * (real)run->experts.top_k * rows_sent(x, run), exposed = exposed_share(x),
+         start = x->gpus[group]->collective_launch_s.value,
          rows = routed * (real)expert_width(x->shape, &run->experts) * x->e * x->t_e / x->t;
     return x->t_e > 1 && is_at_level(x, &parts)
                ? exposed * (all_reduce_price_s(&parts, rows, x->t_e) + start)

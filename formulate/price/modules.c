@@ -32,7 +32,7 @@ bool keeps_last_input(const struct pricing *x, const struct layer_run *run)
 // Rows of experts that a rank gathers.
 static real routed_tokens(const struct pricing *x, const struct layer_run *run, real tokens)
 {
-    return tokens * (real)run->experts.top_k * fmaxl(1, run->experts.imbalance) * x->t_e / x->t;
+    return tokens * (real)run->experts.top_k * rows_multiplied(x, run) * x->t_e / x->t;
 }
 
 // Values of queries, keys and values that are projected up from latents.

@@ -368,6 +368,9 @@ real linear_states(const struct pricing *x);
 // ---- work.c, layers.c (section 3)
 struct slice slice_of(const struct pricing *x, int slice);
 real times_of(const struct pricing *x, const struct layer_run *run); // of passes
+// Rows that the fullest device's experts multiply, over the mean that is sent; whether all at once.
+real rows_multiplied(const struct pricing *x, const struct layer_run *run);
+bool groups_experts(const struct pricing *x, const struct layer_run *run);
 real mixture_launch_s(const struct pricing *x, const struct layer_run *run, int group, real rest);
 // How often a forward pass reads or writes a row of an expert besides its products.
 real row_copies(const struct pricing *x, const struct layer_run *run);

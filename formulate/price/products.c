@@ -58,7 +58,7 @@ int products_of(const struct pricing *x, const struct layer_run *run, real n, st
             (struct product){"further matrices", n, (real)run->more_products / x->h, x->h, 1};
     if (moe) {
         real all = (real)e->experts, here = all / x->x,
-             routed = n * (real)e->top_k * fmaxl(1, e->imbalance) * x->t_e / x->t /
+             routed = n * (real)e->top_k * rows_multiplied(x, run) * x->t_e / x->t /
                       here; // one expert's, on average
         real wide = (real)e->ffn / x->t_e, each = (real)expert_width(x->shape, e);
         to[count++] =
@@ -141,9 +141,16 @@ static real expert_start_s(const struct pricing *x, const struct layer_run *run,
 }
 
 // Those of other layers are the same with every trainer, and kept for all.
-static bool groups_experts(const struct pricing *x, const struct layer_run *run)
+real rows_multiplied(const struct pricing *x, const struct layer_run *run)
 {
-    return run->kind == LAYER_MOE && x->problem->job.trainer == TRAINER_TORCHTITAN;
+    return fmaxl(1, run->experts.imbalance) * fmaxl(1, x->problem->job.expert_padding);
+}
+
+bool groups_experts(const struct pricing *x, const struct layer_run *run)
+{
+    const struct job *job = &x->problem->job;
+    return run->kind == LAYER_MOE && (job->expert_products ? job->expert_products == EXPERTS_GROUPED
+                                                           : job->trainer == TRAINER_TORCHTITAN);
 }
 
 // The products reach `share` of the tile and product rates.

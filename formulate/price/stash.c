@@ -32,9 +32,7 @@ real kept_of_ffn(const struct pricing *x)
 // Rows that tokens send to experts: to those of all tensor ranks together.
 static real routed_of(const struct pricing *x, const struct layer_run *run)
 {
-    return run->kind == LAYER_MOE
-               ? x->n * (real)run->experts.top_k * fmaxl(1, run->experts.imbalance)
-               : 0;
+    return run->kind == LAYER_MOE ? x->n * (real)run->experts.top_k * rows_multiplied(x, run) : 0;
 }
 
 // Of the rows that a rank gathers.

@@ -198,7 +198,7 @@ static struct layer_work work_of_block(const struct pricing *x, const struct lay
     add_adapters(x, run, n, &work);
     if (run->kind == LAYER_MOE) {
         const struct expert_shape *e = &run->experts;
-        real routed = n * (real)e->top_k * fmaxl(1, e->imbalance), ffn = (real)e->ffn,
+        real routed = n * (real)e->top_k * rows_multiplied(x, run), ffn = (real)e->ffn,
              shared = (real)e->shared_ffn;
         work.memory +=
             x->g * n * shared * x->e / x->t + x->g * routed * ffn * x->e / x->t +
@@ -258,12 +258,11 @@ struct layer_work work_of_layer(const struct pricing *x, const struct layer_run 
     return work;
 }
 
-// Router and dispatch beside the rest; a device's experts one by one, but torchtitan's at once.
+// Router and dispatch beside the rest; a device's experts one by one, or at once.
 real mixture_launch_s(const struct pricing *x, const struct layer_run *run, int group, real rest)
 {
     const struct gpu_costs *gpu = x->gpus[group];
-    const struct job *job = &x->problem->job;
-    real experts = job->trainer == TRAINER_TORCHTITAN
+    real experts = groups_experts(x, run)
                        ? 1
                        : (real)run->experts.experts / x->problem->job.layout.expert,
          launch = rest + gpu->mixture_launch_s.value +

@@ -120,6 +120,8 @@ static void keep_to_framework(struct job *job, const struct search *s)
     job->tier_option_count = job->sharded_zero = job->vocabulary_tensor_count = 0;
     job->budget = (struct quality_budget){.boundaries_max = -1, .stages_max = -1, .cost_max = -1};
     job->placement.uneven_micro_batches = job->split_gate = job->owner_broadcasts = false;
+    job->expert_products = EXPERTS_BY_TRAINER;
+    if (!megatron || !job->fixed_capacity) job->expert_padding = 0;
     if (job->trainer != TRAINER_DEEPSPEED) job->whole_gradient_sums = false;
     memset(l->in_flight, 0, sizeof l->in_flight);
     l->grid_depth = l->grid_rows = l->grid_order = 0, l->grid_gathers = GRID_EACH_PASS;

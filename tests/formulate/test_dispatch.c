@@ -227,6 +227,36 @@ TEST(grouped_experts_start_at_once)
     near_to(forward_of(b), 875000000);
     b->problem.job.trainer = TRAINER_OTHER; // one by one
     near_to(forward_of(b), 2750000000);
+    b->problem.job.expert_products = EXPERTS_GROUPED;
+    near_to(forward_of(b), 875000000);
+    b->problem.job.trainer = TRAINER_TORCHTITAN, b->problem.job.expert_products = EXPERTS_SINGLE;
+    near_to(forward_of(b), 2750000000);
+}
+
+// Padded rows are multiplied and kept like others: 2 x 3 x 1024 x 512 x 2048 FLOP at 100e12 for all
+// that come, of which half as many more are padding. They are sent only if the capacity is fixed.
+TEST(padded_rows_of_experts_are_multiplied)
+{
+    struct bench *b = bench_mixture(4);
+    const double flop = 2.0 * 3 * 1024 * 512 * 2048;
+    struct priced_run bare = block_of(b);
+    b->problem.job.expert_padding = 1.5;
+    struct priced_run padded = block_of(b);
+    assert_true(padded.forward_ns[0] - bare.forward_ns[0] >= (int64_t)(0.5 * flop / 100e12 * 1e9));
+    assert_true(padded.backward_ns[0] - bare.backward_ns[0] >= (int64_t)(flop / 100e12 * 1e9));
+    b->problem.job.fixed_capacity = true;
+    int64_t sent = forward_of(b);
+    assert_true(sent > padded.forward_ns[0]);
+    b->problem.job.expert_padding = 0, b->runs[BLOCK].experts.imbalance = 1.5;
+    struct priced_run uneven = block_of(b);
+    assert_int_equal(uneven.forward_ns[0], sent); // as if they were tokens
+    assert_int_equal(uneven.stash_bytes[0], padded.stash_bytes[0]);
+    assert_true(uneven.stash_bytes[0] > bare.stash_bytes[0]);
+    b->problem.job.layout.expert = 1; // nothing is sent
+    sent = forward_of(b);
+    b->problem.job.expert_padding = 1.5, b->runs[BLOCK].experts.imbalance = 1;
+    b->problem.job.fixed_capacity = false;
+    assert_int_equal(forward_of(b), sent);
 }
 
 // Their biases add three kernels to each of the 24 products, no more than products take to start.
@@ -377,6 +407,9 @@ TEST(more_tokens_never_take_less_time)
         int64_t before = both_of(b);
         b->runs[BLOCK].experts.imbalance = 1.5;
         int64_t uneven = both_of(b);
+        b->problem.job.expert_padding = fmax(1, b->problem.job.expert_padding) * 1.5;
+        assert_true(uneven <= both_of(b));
+        b->problem.job.expert_padding /= 1.5;
         b->runs[BLOCK].experts.imbalance = 1, b->runs[BLOCK].experts.top_k++;
         assert_true(before <= uneven && before <= both_of(b));
         b->runs[BLOCK].experts.top_k--, b->problem.job.layout.micro_batch = 4;

@@ -195,6 +195,7 @@ static struct run_row random_row(struct random *rng)
                           .metric = NOT_STATED,
                           .trainer = NOT_STATED,
                           .dispatcher = NOT_STATED,
+                          .expert_products = NOT_STATED,
                           .graphs = NOT_STATED,
                           .schedule = random_chance(rng, 20) ? SCHEDULE_GPIPE : SCHEDULE_1F1B,
                           .recompute = (int)random_between(rng, 0, 2)};
@@ -203,7 +204,7 @@ static struct run_row random_row(struct random *rng)
     row.overlap_dispatch = row.fixed_capacity = NOT_STATED;
     row.experts = row.ep = row.etp = row.query_rank = row.kv_rank = row.rotary_width =
         row.value_width = NOT_STATED;
-    row.imbalance = NAN;
+    row.imbalance = row.expert_padding = NAN;
     row.dropout = row.bias = row.adam = row.fused_loss = row.barrier = NOT_STATED;
     row.overlap = 0;
     row.tied = random_chance(rng, 60);

@@ -300,6 +300,8 @@ void same_job(const struct job *a, const struct job *b)
     SAME(dispatcher);
     SAME(overlapped_dispatch);
     SAME(fixed_capacity);
+    SAME(expert_products);
+    SAME_NUMBER(expert_padding);
     SAME(graphs);
     SAME(context_kind);
     SAME(checkpoints);

@@ -104,11 +104,9 @@ struct computed judged_set_s(const struct price_audit *a, int run, int group, st
     if (moe) {
         biases = judged_biases_of(a, r);
         gathered = n * r->experts.top_k * (long double)a->expert_parts / t *
-                   (r->experts.imbalance > 0 ? (long double)r->experts.imbalance : 1);
+                   judged_rows(a, r, MULTIPLIED);
     }
-    if (moe)
-        experts = n * r->experts.top_k * r->experts.ffn / t *
-                  (r->experts.imbalance > 0 ? (long double)r->experts.imbalance : 1);
+    if (moe) experts = n * r->experts.top_k * r->experts.ffn / t * judged_rows(a, r, MULTIPLIED);
     if (whole) {
         flop += 2 * a->gates *
                 (h * n * shared_width(a, r) / t + judged_expert_reads(a, r) * experts);
@@ -120,7 +118,7 @@ struct computed judged_set_s(const struct price_audit *a, int run, int group, st
         bytes += gathered * (biases.clamped + biases.added);
         bytes += judged_row_copies(a, &r->experts) * e * judged_expert_reads(a, r) * n *
                      r->experts.top_k * (long double)a->expert_parts / t *
-                     (r->experts.imbalance > 0 ? (long double)r->experts.imbalance : 1) +
+                     judged_rows(a, r, MULTIPLIED) +
                  8 * n * r->experts.experts / t;
         kernels += 4;
     }

@@ -146,7 +146,7 @@ static void add_layered(const struct limits *l, int run, long double tokens, str
         add(l, (struct shape_of_product){tokens, (long double)r->more_products / h, h, 1}, w);
     if (!moe) return;
     long double held = (long double)e->experts / layout_of(a)->expert,
-                busy = e->imbalance > 1 ? (long double)e->imbalance : 1;
+                busy = judged_rows(a, r, MULTIPLIED);
     add(l, (struct shape_of_product){tokens, e->experts / t, h, 1}, w);
     long double rows = tokens * e->top_k * busy * (long double)a->expert_parts / t / held,
                 part = e->ffn / (long double)a->expert_parts, reads = judged_expert_reads(a, r);
@@ -232,8 +232,7 @@ static long double experts_again_s(const struct price_audit *a, int run, const s
     const struct expert_shape *e = &r->experts;
     if (r->kind != LAYER_MOE) return 0;
     long double reads = judged_expert_reads(a, r), t = layout_of(a)->tensor,
-                busy = e->imbalance > 1 ? (long double)e->imbalance : 1,
-                taken = tokens * e->top_k * busy / t;
+                busy = judged_rows(a, r, MULTIPLIED), taken = tokens * e->top_k * busy / t;
     double rate = rates->grouped_flop_per_s.value > 0 ? rates->grouped_flop_per_s.value
                                                       : rates->gemm_flop_per_s.value;
     if (!(rates->product_flop_per_s.value > 0)) return 2 * taken * a->gates * reads * e->ffn / rate;

@@ -13,10 +13,17 @@ long double score_stash(const struct price_audit *a, int run)
            (long double)a->problem->job.sequence * a->tokens * a->value_bytes / 2 / a->outer;
 }
 
+long double judged_rows(const struct price_audit *a, const struct layer_run *r, enum rows_of of)
+{
+    const struct job *j = &a->problem->job;
+    long double most = greatest(1, (long double)r->experts.imbalance);
+    bool padded = j->expert_padding > 1 && (of == MULTIPLIED || j->fixed_capacity);
+    return padded ? most * (long double)j->expert_padding : most;
+}
+
 long double routed_tokens(const struct price_audit *a, const struct layer_run *r)
 {
-    return a->tokens * r->experts.top_k *
-           (r->experts.imbalance > 0 ? (long double)r->experts.imbalance : 1);
+    return a->tokens * r->experts.top_k * judged_rows(a, r, MULTIPLIED);
 }
 
 long double judged_expert_reads(const struct price_audit *a, const struct layer_run *r)

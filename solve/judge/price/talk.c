@@ -301,7 +301,7 @@ static struct talk layered_talk(const struct price_audit *a, int run, int group,
     }
     set_apart(a, run, group, unsharded, reduce, &talk);
     if (r->kind == LAYER_MOE) {
-        long double busiest = r->experts.imbalance > 0 ? (long double)r->experts.imbalance : 1;
+        long double busiest = judged_rows(a, r, SENT);
         long double sent = p.tokens * judged_expert_reads(a, r) * a->value_bytes,
                     rows = sent * r->experts.top_k * busiest * (long double)a->expert_parts /
                            layout_of(a)->tensor;

@@ -350,6 +350,10 @@ struct judged_biases {
     long double clamped, added;
 };
 struct judged_biases judged_biases_of(const struct price_audit *a, const struct layer_run *r);
+// Rows of the fullest device's experts over the mean: that they multiply, padded; that are sent,
+// which are padded if the capacity is fixed.
+enum rows_of { MULTIPLIED, SENT };
+long double judged_rows(const struct price_audit *a, const struct layer_run *r, enum rows_of of);
 long double routed_tokens(const struct price_audit *a, const struct layer_run *r);
 int activation_inputs(const struct price_audit *a);
 int inner_tensors(const struct price_audit *a); // of the feed-forward width, kept by a trained one

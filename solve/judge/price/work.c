@@ -208,7 +208,7 @@ static void layered_work(const struct price_audit *a, int run, int group, struct
     if (has_split_gate(a, r))
         operands += e * n * h / a->inner; // read by the gate and by the up product
     if (moe) {
-        long double routed = n * x->top_k * (x->imbalance > 0 ? (long double)x->imbalance : 1);
+        long double routed = n * x->top_k * judged_rows(a, r, MULTIPLIED);
         inner += routed / n * x->ffn;
         long double read = judged_expert_reads(a, r),
                     multiplied = 2 * a->gates * read * x->ffn * routed / t;
@@ -339,10 +339,14 @@ static long double small_kernels_s(const struct price_audit *a, int run, int gro
     return rates->product_flop_per_s.value > 0 ? kernels * gpu->elementwise_launch_s.value : 0;
 }
 
-// torch._grouped_mm takes all experts of a device at once.
+// A grouped product takes all experts of a device at once, as torchtitan's does if nothing is said.
 long double judged_expert_kernels(const struct price_audit *a, long double experts)
 {
-    return a->problem->job.trainer == TRAINER_TORCHTITAN ? 1 : experts;
+    switch (a->problem->job.expert_products) {
+    case EXPERTS_GROUPED: return 1;
+    case EXPERTS_SINGLE: return experts;
+    default: return a->problem->job.trainer == TRAINER_TORCHTITAN ? 1 : experts;
+    }
 }
 
 // The host's time for the kernels of a forward pass that no graph replays.

@@ -1,6 +1,7 @@
 // A plan as a run of Megatron Core. Layout grammar: stages separated by '|', E embedding, t decoder
 // layer, m layer that predicts a further token, L loss, x*n repeats; one E first, one L last, all m
 // in one stage. Stage k of V p is chunk k / p of pipeline rank k mod p, as here.
+#include <math.h>
 #include <string.h>
 
 #include "solve/report/export/internal.h"
@@ -215,7 +216,7 @@ static void set_dispatch(struct run *r)
     bool flex = r->job.dispatcher != DISPATCH_ALL_TO_ALL;
     r->dispatcher = flex ? "flex" : "alltoall";
     if (flex) r->dispatch_kernels = dispatcher_names[r->job.dispatcher];
-    if (r->job.fixed_capacity) r->capacity = 1;
+    if (r->job.fixed_capacity) r->capacity = fmax(1, r->job.expert_padding);
 }
 
 static void set_model(struct run *r, const struct export *e)

@@ -47,4 +47,6 @@ void dispatch_draw(struct problem *p, uint64_t seed)
         for (int i = 0; i < gpu->precision_count; i++)
             gpu->precisions[i].expert_launch_s = up_to(&own, 3e-4);
     }
+    j->expert_products = (enum expert_products)random_between(&own, 0, EXPERTS_GROUPED);
+    j->expert_padding = random_chance(&own, 50) ? 0 : (double)random_between(&own, 4, 16) / 4;
 }
