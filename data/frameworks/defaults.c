@@ -24,7 +24,7 @@ enum {
     P_NANOTRON = BIT(PROGRAM_NANOTRON),
     P_TRANSFORMERS = BIT(PROGRAM_TRANSFORMERS),
     P_INTERNEVO = BIT(PROGRAM_INTERNEVO),
-    P_OTHER = BIT(PROGRAM_OTHER) | P_INTERNEVO,
+    P_OTHER = BIT(PROGRAM_OTHER),
     P_ANY = BIT(PROGRAM_COUNT) - 1,
 };
 
@@ -99,9 +99,6 @@ static const struct fact {
     // had FlashAttention, none whole optimizers; 1 of 220 waited for messages.
     {TRAIT_ATTENTION, P_UNKNOWN, N_FUSES | N_FP8 | N_SPLIT, 0, 202501, FUSED_EARLIER, 0, "cuDNN's"},
     {TRAIT_ATTENTION, P_UNKNOWN, N_FUSES | N_FP8 | N_SPLIT, 0, 0, FUSED_FASTEST, 0, "cuDNN's"},
-    // InternEvo c628a8c, configs/7B_sft.py: use_flash_attn, overlap_sync_grad, zero1, mode mtp,
-    // bf16
-    {TRAIT_ATTENTION, P_INTERNEVO, N_FUSES, 0, 0, FUSED_OPEN, 0, "use_flash_attn"},
     {TRAIT_ATTENTION, P_UNKNOWN | P_OTHER, N_FUSES | N_FP8, 0, 202501, FUSED_EARLIER,
      BIT(FUSED_OPEN), "cuDNN's or FlashAttention"},
     {TRAIT_ATTENTION, P_UNKNOWN | P_OTHER, N_FUSES | N_FP8, 0, 0, FUSED_FASTEST, BIT(FUSED_OPEN),
@@ -117,7 +114,7 @@ static const struct fact {
     // NVIDIA-NeMo/Automodel 36044ad3, examples/llm_benchmark: of its own models, mixtures, te
     {TRAIT_ATTENTION, P_AUTOMODEL, N_FUSES | N_MIXTURE, 0, 0, FUSED_FASTEST, 0, "attn: te"},
     // torchtitan/models/attention.py: scaled_dot_product_attention; nanotron: flash_attn
-    {TRAIT_ATTENTION, P_FSDP2 | P_NANOTRON, N_FUSES, 0, 0, FUSED_OPEN, 0, "FlashAttention-2"},
+    {TRAIT_ATTENTION, P_FSDP2 | P_NANOTRON | P_INTERNEVO, N_FUSES, 0, 0, FUSED_OPEN, 0, "flash"},
     // transformers 4.36 (2023-12): attn_implementation sdpa where torch has it
     {TRAIT_ATTENTION, P_TRANSFORMERS, N_FUSES, 202312, 0, FUSED_OPEN, BIT(UNFUSED_ATTENTION),
      "sdpa since 4.36"},
@@ -128,7 +125,6 @@ static const struct fact {
 
     // --sequence-parallel (2022-05, arXiv 2205.05198); recipes: sequence_parallel with tensor ranks
     {TRAIT_SEQUENCE_PARALLEL, P_RECIPES | P_TITAN, N_TENSOR, 202205, 0, 1, 0, "recipes"},
-    {TRAIT_SEQUENCE_PARALLEL, P_INTERNEVO, N_TENSOR, 0, 0, 0, 0, "tensor mode mtp"},
     {TRAIT_SEQUENCE_PARALLEL, P_UNKNOWN, N_TENSOR | N_FP8, 202301, 0, 1, 0,
      "usual with tensor ranks"},
     {TRAIT_SEQUENCE_PARALLEL, P_MEGATRON | P_UNKNOWN | P_NANOTRON | P_OTHER, N_TENSOR, 202301, 0, 1,
@@ -184,8 +180,6 @@ static const struct fact {
     {TRAIT_EXPERT_PRODUCTS, P_TITAN, N_MIXTURE, 0, 202605, EXPERTS_SINGLE, 0, "a loop"},
     {TRAIT_EXPERT_PRODUCTS, P_TRANSFORMERS, N_MIXTURE, 202601, 0, EXPERTS_GROUPED,
      BIT(EXPERTS_SINGLE), "grouped_mm since v5"},
-    {TRAIT_EXPERT_PRODUCTS, P_TRANSFORMERS | P_DEEPSPEED, N_MIXTURE, 0, 0, EXPERTS_SINGLE, 0,
-     "a loop"},
     {TRAIT_EXPERT_PRODUCTS, P_ANY, 0, 0, 0, EXPERTS_BY_TRAINER, 0, ""},
 
     // Megatron-Bridge, scripts/performance/configs of each release, then perf_recipes:
@@ -253,14 +247,14 @@ static const struct fact {
     {TRAIT_OVERLAP, P_BRIDGE, N_REPLICAS | N_SPREAD | N_LATENT, 0, 0, 0, 0,
      "recipes: not of latent attention on H100"},
     {TRAIT_OVERLAP, P_RECIPES, N_REPLICAS, 202307, 0, 1, 0, "overlap_grad_reduce"},
-    {TRAIT_OVERLAP, P_FSDP2 | P_FOUNDRY | P_TRANSFORMERS, N_REPLICAS, 0, 0, 1, 0, "FSDP, DDP"},
+    {TRAIT_OVERLAP, P_FSDP2 | P_FOUNDRY | P_TRANSFORMERS | P_INTERNEVO, N_REPLICAS, 0, 0, 1, 0,
+     "FSDP, DDP"},
     {TRAIT_OVERLAP, P_DEEPSPEED, N_REPLICAS | N_ZERO_3, 0, 0, 1, 0, "overlap_comm at ZeRO 3"},
     {TRAIT_OVERLAP, P_DEEPSPEED, N_REPLICAS, 202301, 0, 0, BIT(1), "overlap_comm: false"},
     // nanotron/trainer.py: with fp32 sums and ZeRO 1 no DDP; sync_gradients_across_dp after the
     // passes, all of it (reduce_scatter=False: "too memory hungry")
     {TRAIT_OVERLAP, P_NANOTRON, N_REPLICAS | N_ZERO_1, 0, 0, 0, 0, "ZeRO 1 without DDP"},
     {TRAIT_OVERLAP, P_NANOTRON, N_REPLICAS, 0, 0, 0, BIT(1), "sums after the last micro-batch"},
-    {TRAIT_OVERLAP, P_INTERNEVO, N_REPLICAS, 0, 0, 1, 0, "overlap_sync_grad"},
     {TRAIT_OVERLAP, P_UNKNOWN, N_REPLICAS | N_FP8, 202307, 0, 1, 0, "overlap of gradient sums"},
     // PyTorch 2.0, torch/distributed/fsdp: gathers in a stream of their own, BACKWARD_PRE by
     // default
@@ -312,7 +306,7 @@ static const struct fact {
     {TRAIT_WHOLE_SUMS, P_NANOTRON, N_REPLICAS | N_ZERO_1, 0, 0, 1, 0,
      "ZeRO 1: an all-reduce in fp32"},
     {TRAIT_WHOLE_SUMS, P_ANY, 0, 0, 0, 0, 0, ""},
-    // InternEvo c628a8c, solver/optimizer/hybrid_zero_optim.py: whole tensors are given to ranks
+    // InternEvo c628a8c, hybrid_zero_optim.py: ranks own tensors; the rest is its configs/7B_sft.py
     {TRAIT_OWNER_BROADCASTS, P_INTERNEVO, N_REPLICAS | N_ZERO_1, 0, 0, 1, 0, "owners broadcast"},
     {TRAIT_OWNER_BROADCASTS, P_ANY, 0, 0, 0, 0, 0, ""},
 
