@@ -117,6 +117,11 @@ const char **cluster_tiers(const struct cluster *c, int *count, struct arena *ar
 extern const struct members cluster_members; // its keys (data/text/members.h)
 enum status cluster_load(struct cluster *c, const char *path, struct arena *arena,
                          struct error *err);
+// The first shipped cluster that has only one kind of nodes, without names, whose GPU a text names
+// (name_is_gpu) and whose memory is about this (0: any). c->group_count 0: there is none; *gpus: of
+// those that were looked at.
+enum status cluster_of_gpu(struct cluster *c, const char *gpu, double memory_bytes,
+                           const char ***gpus, int *count, struct arena *arena, struct error *err);
 // The first number that no real machine has, with the unit that was probably meant; NULL: none.
 // This is only a warning: toy clusters and private units are no error.
 const char *cluster_doubt(const struct cluster *c, struct arena *arena);

@@ -14,22 +14,14 @@
 enum { MICRO_BATCHES_DEFAULT = 64, SEQUENCE_DEFAULT = 2048 };
 static const double machine_memory_gb = 32;
 
-// The first shipped cluster with only one kind of nodes that has this GPU.
-static enum status cluster_of_gpu(struct cluster *cluster, const char *gpu, struct arena *arena,
-                                  struct error *err)
+// The first shipped cluster that has this GPU.
+static enum status find_cluster(struct cluster *cluster, const char *gpu, struct arena *arena,
+                                struct error *err)
 {
-    const char *const *names, *path, **gpus;
+    const char **gpus;
     int count;
-    TRY(shipped_list(&names, &count, "clusters", arena, err));
-    gpus = TAKE(arena, count, const char *);
-    for (int i = 0; i < count; i++) {
-        TRY(shipped_find(&path, "clusters", names[i], arena, err));
-        TRY(cluster_load(cluster, path, arena, err));
-        if (cluster->group_count == 1 && !cluster->places.node_count &&
-            name_is_gpu(gpu, strlen(gpu), cluster->groups[0].gpu))
-            return OK;
-        gpus[i] = cluster->groups[0].gpu;
-    }
+    TRY(cluster_of_gpu(cluster, gpu, 0, &gpus, &count, arena, err));
+    if (cluster->group_count) return OK;
     int meant = name_meant(gpu, gpus, count);
     if (meant >= 0)
         return refuse(err,
@@ -74,7 +66,7 @@ static enum status load_parts(struct problem *p, const struct transformer_reques
     TRY(shipped_find(&path, "models", r->model, arena, err));
     TRY(model_load(&p->model, path, arena, err));
     const char *known = r->likeness.known;
-    if (r->gpu) TRY(cluster_of_gpu(&p->cluster, known ? known : r->gpu, arena, err));
+    if (r->gpu) TRY(find_cluster(&p->cluster, known ? known : r->gpu, arena, err));
     else {
         TRY(shipped_find(&path, "clusters", r->cluster, arena, err));
         TRY(cluster_load(&p->cluster, path, arena, err));

@@ -48,14 +48,19 @@ matrix $(echo "$quad" | sed 's/NV4/NV18/g') | node "4 450" --like h100-128x8
 # two islands of switches: a ring has one GPU's links, however many it joins
 island="X,NV18,NV18,SYS,SYS,SYS NV18,X,NV18,SYS,SYS,SYS NV18,NV18,X,SYS,SYS,SYS"
 matrix $island SYS,SYS,SYS,X,NV18,NV18 SYS,SYS,SYS,NV18,X,NV18 SYS,SYS,SYS,NV18,NV18,X |
-    node "6 63.0154 3/1:450 3/2:63.0154" --like h100-128x8
+    node "6 37.1791 3/1:450 3/2:37.1791" --like h100-128x8
 pairs="X,NV12,SYS,SYS NV12,X,SYS,SYS SYS,SYS,X,NV12 SYS,SYS,NV12,X"
-matrix $pairs | node "4 31.5077 2/1:300 2/2:31.5077" --like a100-16x8
+matrix $pairs | node "4 22.2129 2/1:300 2/2:22.2129" --like a100-16x8
 told 'assumed: 31.5077 GB/s of PCIe'
 matrix $pairs | node "4 20 2/1:300 2/2:20" --like a100-16x8 --pcie-bytes-per-s 20e9
 matrix $pairs | node "4 7" --like a100-16x8 --intra-bytes-per-s 7e9
 told 'several kinds of path'
-matrix X,SYS SYS,X | node "2 31.5077" --like rtx4090-4x8
+matrix X,SYS SYS,X | node "2 22.2129" --like rtx4090-4x8
+# below one switch all of PCIe, but for GPUs without peers; through processors what these pass on
+behind="X,PIX,SYS,SYS PIX,X,SYS,SYS SYS,SYS,X,PXB SYS,SYS,PXB,X"
+matrix $behind | node "4 22.2129 2/1:31.5077 2/2:22.2129" --like a40-16x4
+matrix $behind | node "4 22.2129" --like rtx4090-4x8
+matrix $behind | node "4 20" --like a40-16x4 --pcie-bytes-per-s 20e9
 matrix X,SYS SYS,X | refuse 'unknown.*--pcie-bytes-per-s' --gpu nobodys --memory-bytes 1000000000
 matrix $quad | sed "s/^/0: /; s/\$/\r/" | node "4 100 3:200 4:300" --like a100-16x8
 matrix $quad | { echo '```'; cat; echo '```'; } | sed 's/^/> /' |
@@ -67,7 +72,7 @@ matrix $quad | sed "s/GPU0\tGPU1/${on}GPU0\tGPU1/; s/Affinity\$/Affinity$off/" |
 
 # rows of NICs say nothing that those of GPUs do not; without one of a GPU's nothing is read
 for cut in s/a/a/ /^NIC/d /^NIC1/,\$d; do
-    sed "$cut" tests/imports/topo.txt | node "4 31.5077 2/1:300 2/2:31.5077" --like a100-16x8
+    sed "$cut" tests/imports/topo.txt | node "4 22.2129 2/1:300 2/2:22.2129" --like a100-16x8
     told 'of 3 NICs counted'
     cp "$work/cluster.json" "$work/now.json"
     sed -i '/made_from/,/\]/d' "$work/now.json"
@@ -82,7 +87,7 @@ matrix $quad | sed 's/\tNV4\t0-31/\n\tNV4\t0-31/; s/\tCPU/\n\tCPU/' |
     node "4 100 3:200 4:300" --like a100-16x8
 for cut in 's/\t[A-Z]*\t[A-Z]*\t[0-9].*//' '3s/\(GPU1\tNV12\).*/\1/' 4s/.*/GPU2/; do
     sed "$cut" tests/imports/topo.txt | sed 's/\t \(X\) /\t\1/' |
-        node "4 31.5077 2/1:300 2/2:31.5077" --like a100-16x8
+        node "4 22.2129 2/1:300 2/2:22.2129" --like a100-16x8
     told 'columns of NICs are cut off: NICs as --like has them'
 done
 matrix $quad | sed '2s/\tNV4\tNV4\tNV4.*//; 4s/.*/GPU2\tNV4/; 5s/.*/GPU3\tNV4/' |
@@ -150,13 +155,13 @@ matrix $quad | refuse "NVIDIA's GPUs, but mi300x is AMD's" --gpu mi300x \
 # Markdown's bars and bold names; tables side by side; a list of GPUs; a table without NICs
 { matrix $quad | sed '/^$/,$d; s/\t/ | /g; s/^ | /|  | /; s/^GPU\(.\)/| **GPU\1**/' | sed \
     '1a| :--- | :---: | :---: | :---: | :---: |'; } | node "4 100 3:200 4:300" --like a100-16x8
-told 'assumed: the table has no NICs: those of --like'
+told 'assumed: the file has no NICs: those of --like'
 printf 'Weight between two GPUs    Link Type\n GPU0 GPU1   GPU0 GPU1\n' |
     refuse 'tables side by side' --like mi300x-16x8
 printf 'GPU 0: NVIDIA A100 (UUID: GPU-1)\n  MIG 3g.20gb Device 0: (UUID: MIG-1)\n' >"$work/list"
-refuse 'a list of 1 GPUs (nvidia-smi -L)' --like a100-16x8 <"$work/list"
+refuse 'GPUs are in parts (MIG' --like a100-16x8 <"$work/list"
 "$plumbline" import topo "$work/list" >/dev/null 2>&1 && wrong "a list of GPUs is printed"
 { amd "LINK TYPE" UNKNOWN SELF; } | refuse 'expected XGMI or PCIE' --like mi300x-16x8
-printf 'nothing\n' | refuse 'found no header GPU0' --like mi300x-16x8
+printf 'nothing\n' | refuse 'found no GPU of theirs' --like mi300x-16x8
 
 [ ! -e "$work/failed" ] && echo "import of tables: all as expected"

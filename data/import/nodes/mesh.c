@@ -13,6 +13,7 @@ struct mesh mesh_open(int count, struct arena *arena)
                          .direct = TAKE(arena, count * count, double),
                          .switched = TAKE(arena, count, double),
                          .island = TAKE(arena, count, int),
+                         .apart = TAKE(arena, count * count, bool),
                          .bus = TAKE(arena, count, double)};
 }
 
@@ -59,13 +60,23 @@ double mesh_joined(const struct mesh *m, int a, int b)
     return fmax(direct(m, a, b), by_switch(m, a, b));
 }
 
+// What memory and processors pass on of PCIe 4 (or 3, D) and 5 with 16 lanes: copies between GPUs
+// with peer access off, 22.2 of 31.5 and 37.2 of 63 GB/s (NVIDIA/nccl issues 814 and 1264).
+static double by_host(double bus) { return bus > 40e9 ? 0.59 * bus : 0.705 * bus; }
+
+static double by_bus(const struct mesh *m, int a, int b)
+{
+    double bus = fmin(m->bus[a], m->bus[b]);
+    return m->apart[a * m->count + b] && !m->bus_stated ? by_host(bus) : bus;
+}
+
 // By links of their own, or else through one other GPU, or over PCIe.
 static double of_pair(const struct mesh *m, int a, int b)
 {
     double best = mesh_joined(m, a, b);
     for (int k = 0; k < m->count && !(best > 0); k++)
         if (k != a && k != b) best = fmax(best, fmin(mesh_joined(m, a, k), mesh_joined(m, k, b)));
-    return best > 0 ? best : fmin(m->bus[a], m->bus[b]);
+    return best > 0 ? best : by_bus(m, a, b);
 }
 
 static double slowest_pair(const struct mesh *m)
@@ -76,11 +87,13 @@ static double slowest_pair(const struct mesh *m)
     return isfinite(least) ? least : 0;
 }
 
-// Whether rings are to be searched for: not where one switch, or PCIe alone, joins all.
+// Whether rings are to be searched for: not where one switch, or PCIe alike, joins all.
 static bool has_links(const struct mesh *m)
 {
-    for (int i = 0; i < m->count * m->count; i++)
-        if (m->direct[i] > 0 || m->island[i % m->count] != *m->island) return true;
+    for (int i = 1; i < m->count * m->count; i++)
+        if (m->direct[i] > 0 || m->island[i % m->count] != *m->island ||
+            (i % (m->count + 1) && m->apart[i] != m->apart[1]))
+            return true;
     return false;
 }
 
@@ -95,10 +108,11 @@ static double of_set(const struct mesh *m, const int *gpus, int count, struct ar
     double bus = INFINITY, switched = INFINITY, rate = 0,
            *capacity = count <= RINGS_GPUS_MAX ? TAKE(arena, count * count, double) : NULL;
     for (int i = 0; i < count; i++) {
-        bus = fmin(bus, m->bus[gpus[i]]);
         switched = fmin(switched, by_switch(m, gpus[0], gpus[i]));
-        for (int k = 0; k < count && capacity; k++)
-            if (k != i) capacity[i * count + k] = mesh_joined(m, gpus[i], gpus[k]);
+        for (int k = 0; k < count; k++) {
+            if (k != i) bus = fmin(bus, by_bus(m, gpus[i], gpus[k]));
+            if (k != i && capacity) capacity[i * count + k] = mesh_joined(m, gpus[i], gpus[k]);
+        }
     }
     if (switched > 0) rate = switched; // however many: a GPU's links are all rings'
     else if (capacity) rate = rings_rate(capacity, count, arena);
@@ -255,6 +269,12 @@ const struct gpu_links *mesh_links_of(const char *gpu)
     for (size_t i = 0; i < ARRAY_LENGTH(known) && gpu; i++)
         if (!strncasecmp(gpu, known[i].name, strlen(known[i].name))) found = &known[i];
     return found;
+}
+
+// GeForce from the 40 series on: their driver has none (tinygrad/open-gpu-kernel-modules adds it).
+bool mesh_has_peers(const char *gpu)
+{
+    return strncasecmp(gpu, "rtx4", 4) != 0 && strncasecmp(gpu, "rtx5", 4) != 0;
 }
 
 enum status mesh_check_gpu(const char *gpu, bool amd, int capability, struct said *said,

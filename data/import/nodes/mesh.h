@@ -13,6 +13,8 @@ struct mesh {
     double *switched; // [count] of a GPU to switches that reach all others of its island
     int *island;      // [count] switches join the GPUs of one number; 0 in all: one island
     double *bus;      // [count] of a GPU's PCIe; 0: not known
+    bool *apart;      // [count * count] pairs that PCIe joins through processors alone
+    bool bus_stated;  // bus is what a pair gets, wherever it meets
 };
 
 struct mesh mesh_open(int count, struct arena *arena);
@@ -36,6 +38,9 @@ const struct gpu_links *mesh_links_of(const char *gpu);
 // capability than the file's (times 10; 0: it states none) is assumed to be meant.
 enum status mesh_check_gpu(const char *gpu, bool amd, int capability, struct said *said,
                            const char *path, struct error *err);
+
+// Whether GPUs of this name in costs can reach each other's memory over PCIe.
+bool mesh_has_peers(const char *gpu);
 
 // One NVLink, by the compute capability times 10: versions 1 to 5; 0: not known.
 double mesh_nvlink_rate(int capability);

@@ -18,10 +18,10 @@
 enum { GPUS_MOST = 1024, NETS_MOST = 1024, LINKS_MOST = 1 << 15 };
 
 struct gpu {
-    const char *bus, *host;
-    int generation;           // 90 of sm="90"
-    const char *architecture; // gcn="gfx942", AMD's; "": not AMD's
-    int device, at;           // dev; its place in the order of devices
+    const char *bus, *host, *bridge; // bridge: outermost one above it; "": none
+    int generation;                  // 90 of sm="90"
+    const char *architecture;        // gcn="gfx942", AMD's; "": not AMD's
+    int device, at;                  // dev; its place in the order of devices
     double pci_bytes_per_s;
 };
 enum end { END_GPU, END_SWITCH, END_OTHER }; // of a link: other: a CPU's
@@ -92,6 +92,7 @@ static enum status take_gpu(struct node *n, const struct xml *x, const struct pl
     int at = n->gpu_count++;
     n->gpus[at] = (struct gpu){.bus = p->pci[p->pci_count - 1].bus,
                                .host = p->host,
+                               .bridge = p->pci_count > 1 ? p->pci[0].bus : "",
                                .generation = whole(xml_attribute(x, "sm")),
                                .architecture = xml_attribute(x, "gcn"),
                                .device = whole(xml_attribute(x, "dev")),
@@ -258,9 +259,11 @@ static bool make_mesh(struct mesh *m, struct node *n, double link_bytes_per_s)
     const int *place = order_gpus(n);
     *m = mesh_open(n->gpu_count, n->arena);
     for (int i = 0; i < n->gpu_count; i++) {
-        int generation = n->gpus[i].generation;
-        m->bus[i] = n->gpus[i].pci_bytes_per_s;
-        if (!i || generation < m->capability) m->capability = generation;
+        const struct gpu *a = &n->gpus[i], *b = n->gpus;
+        m->bus[i] = a->pci_bytes_per_s;
+        if (!i || a->generation < m->capability) m->capability = a->generation;
+        for (int k = 0; k < m->count; k++, b++)
+            m->apart[i * m->count + k] = k != i && (!*a->bridge || strcmp(a->bridge, b->bridge));
     }
     for (int i = 0; i < n->link_count; i++) {
         const struct nvlink *link = &n->links[i];
@@ -295,6 +298,7 @@ static bool take_host(struct mesh *m, int hosts, struct arena *arena)
             double rate = m->direct[i * m->count + i / each * each + k];
             if (i >= each && rate != one.direct[at * each + k]) return false;
             one.direct[at * each + k] = rate;
+            if (i < each) one.apart[i * each + k] = m->apart[i * m->count + k];
         }
     }
     *m = one;
@@ -462,13 +466,10 @@ static const struct option_row rows[] = {
     {"--like", OPTION_CLUSTER, OPT(asked.like),
      "cluster whose first group gives GPU, memory and latencies: shipped name or file"},
     {"--gpu", OPTION_GPU, OPT(asked.gpu), "name of the GPU in the costs"},
-    {"--memory-gb", OPTION_NUMBER, OPT(asked.memory_gb), "memory of one GPU in GB (1e9 bytes)",
-     0.001, 1e6},
+    {"--memory-gb", OPTION_NUMBER, OPT(asked.memory_gb), "GB (1e9 bytes) of one GPU", 0.001, 1e6},
     {"--nodes", OPTION_INT, OPT(asked.nodes), "number of identical nodes (default: 1)", 1, 1000000},
     {"--link-bytes-per-s", OPTION_NUMBER, OPT(asked.link_bytes_per_s),
-     "bandwidth of one NVLink or xGMI link, one direction (default: NVLink's, by the GPU's "
-     "generation)",
-     1, 1e18},
+     "bandwidth of one NVLink or xGMI link, one direction (default: by the GPU)", 1, 1e18},
     {"--intra-bytes-per-s", OPTION_NUMBER, OPT(asked.intra_bytes_per_s),
      "bandwidth between two GPUs, one direction (default: links x that)", 1, 1e18},
     {"--intra-latency-us", OPTION_NUMBER, OPT(asked.latency_us),

@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "data/base/names.h"
+#include "data/import/nodes/cards.h"
 #include "data/import/nodes/lstopo.h"
 
 enum { PREFIX_MOST = 8 };
@@ -149,9 +150,11 @@ static enum status read_row(struct topology *t, const struct text_lines *lines, 
         return OK;
     if (at < 0 && t->row_count && reads_on(t, lines)) return read_cells(t, lines, 0, err);
     t->cut |= t->row_count && t->cells < t->count;
+    bool gap = !strcmp(lines->words[lines->word_count - 1], "...");
     if (at < 0)
-        return text_refuse(lines, err, "expected the row of %.40s, found '%.40s'",
-                           t->names[t->row_count], lines->words[0]);
+        return text_refuse(lines, err, "expected the row of %.40s, found '%.40s'%s",
+                           t->names[t->row_count], gap ? "..." : lines->words[0],
+                           gap ? ", which stands for rows that are left out" : "");
     if (!t->row_count) take_tables(t);
     t->row_count++, t->cells = 0;
     return read_cells(t, lines, at + 1, err);
@@ -184,6 +187,8 @@ static int find_header(const struct text_lines *lines)
     int path;
     for (int i = 0; i < lines->word_count && i <= PREFIX_MOST; i++) {
         if (!names_gpu(lines->words[i])) continue;
+        for (int k = i; k < lines->word_count; k++)
+            if (lines->words[k][0] & 0x80) return -1; // a drawing's lines
         return i + 1 == lines->word_count || !read_path(lines->words[i + 1], &path) ? i : -1;
     }
     return -1;
@@ -379,6 +384,35 @@ static enum status read_matrix(struct topology *t, struct text_lines *lines, str
     return t->cut && has_gpus(t) ? drop_nics(t, err) : OK;
 }
 
+// A list of GPUs: beside a table, of their name and memory; alone, without what joins them.
+static enum status read_cards(struct topology *t, const char *text, size_t size, struct error *err)
+{
+    struct cards *cards = TAKE(t->arena, 1, struct cards);
+    struct error ignored = {OK, ""};
+    bool alone = !t->count;
+    enum status status = cards_read(cards, t->path, text, size, t->arena, alone ? err : &ignored);
+    if (status == OK && cards->count)
+        status = cards_choose(cards, t->path, t->meant, alone ? err : &ignored);
+    if (status != OK) return alone ? status : OK;
+    if (!cards->count || (!alone && cards->count != t->gpu_count)) return OK;
+    t->gpu_name = *cards->items[0].name ? cards->items[0].name : NULL;
+    t->memory_bytes = cards->items[0].memory_bytes;
+    if (!alone) return OK;
+    if (cards->split)
+        return refuse(err,
+                      "%s: GPUs are in parts (MIG, or partitions of AMD's), which a plan does not "
+                      "know: give the list of whole ones",
+                      t->path);
+    t->form = FORM_CARDS, t->program = cards->program, t->links_unsaid = true;
+    t->count = t->gpu_count = t->row_count = cards->count;
+    t->names = TAKE(t->arena, t->count, const char *);
+    t->is_gpu = TAKE(t->arena, t->count, bool);
+    for (int i = 0; i < t->count; i++)
+        t->names[i] = arena_print(t->arena, "GPU%d", i), t->is_gpu[i] = true;
+    take_tables(t);
+    return OK;
+}
+
 enum status topology_read(struct topology *t, const char *text, size_t size, struct error *err)
 {
     struct text_lines *lines = TAKE(t->arena, 1, struct text_lines);
@@ -387,22 +421,15 @@ enum status topology_read(struct topology *t, const char *text, size_t size, str
     for (char *bold = bare; (bold = strstr(bold, "**"));) memset(bold, ' ', 2);
     text_open(lines, t->path, bare, size, t->arena);
     TRY(read_matrix(t, lines, err));
-    if (t->links && !t->count && !t->links_listed)
-        return refuse(err,
-                      "%s: a list of %d GPUs (nvidia-smi -L), without what joins them: give "
-                      "nvidia-smi topo -m",
-                      t->path, t->gpu_count);
-    if (t->links && !t->count) {
-        t->form = FORM_LINKS;
-        return OK;
-    }
-    if (!t->count)
-        return refuse(err,
-                      "%s: expected what nvidia-smi topo -m (or nvlink -s), rocm-smi --showtopo, "
-                      "amd-smi topology or lstopo prints, found no header GPU0 ...",
-                      t->path);
-    if (!has_gpus(t))
+    if (t->links && !t->count && t->links_listed) return t->form = FORM_LINKS, OK;
+    if (t->count && !has_gpus(t))
         return refuse(err, "%s: expected a row of each of %d GPUs and NICs, found %d rows", t->path,
                       t->count, t->row_count);
+    TRY(read_cards(t, text, size, err));
+    if (!t->count)
+        return refuse(err,
+                      "%s: expected what nvidia-smi topo -m (or nvlink -s, -L, -q), rocm-smi, "
+                      "amd-smi, rocminfo, lspci or lstopo prints, found no GPU of theirs",
+                      t->path);
     return OK;
 }

@@ -1,5 +1,5 @@
 // What programs print of the GPUs of a node and of what joins them: nvidia-smi topo -m and -p2p,
-// nvidia-smi nvlink -s, rocm-smi --showtopo, amd-smi topology.
+// nvidia-smi nvlink -s, rocm-smi --showtopo, amd-smi topology, or lists of GPUs alone (cards.h).
 #pragma once
 
 #include "data/import/text.h"
@@ -22,7 +22,7 @@ enum path {
     PATH_LINKS
 };
 
-enum form { FORM_MATRIX, FORM_PEERS, FORM_LINKS, FORM_AMD };
+enum form { FORM_MATRIX, FORM_PEERS, FORM_LINKS, FORM_AMD, FORM_CARDS };
 
 struct topology {
     const char *path;
@@ -37,6 +37,9 @@ struct topology {
     bool links_listed;    // FORM_LINKS: active or not
     bool links_unsaid;    // the file would not say of links between GPUs
     const char *gpu_name; // as printed; NULL: it is not
+    double memory_bytes;  // of a GPU, as printed; 0: it is not
+    const char *program;  // of FORM_CARDS
+    const char *meant;    // GPUs of a list that are; NULL: all
     int row_count, cells; // number of rows read so far, and of cells of the last one
     bool cut;             // cells of NICs are cut off: the NICs are left out
     struct arena *arena;

@@ -136,10 +136,10 @@ mesh 0,2,1 2,0,1 1,1,0 | node "3 25" $like # the pair with the fewest
 rings "2:50 3:50"
 # GPUs 0 and 2 by way of 1; a ring of three has no way but PCIe: 8 GT/s x 16 / 8 x 128 / 130
 mesh 0,2,0 2,0,1 0,1,0 | node "3 25" $like
-rings "2:50 3:15.7538"
+rings "2:50 3:11.1065"
 # bridged pairs, each apart from the other
-mesh 0,0,4,0 0,0,0,4 4,0,0,0 0,4,0,0 | node "4 15.7538" $like
-rings "2/1:15.7538 2/2:100"
+mesh 0,0,4,0 0,0,0,4 4,0,0,0 0,4,0,0 | node "4 11.1065" $like
+rings "2/1:11.1065 2/2:100"
 mesh 0,1,1,1 1,0,1,1 1,1,0,1 1,1,1,0 | sed "s/sm='70'/sm='304' gcn='gfx942'/; s/nvlink/xgmi/" |
     sed "s/0x030200' \/>/0x120000'\/>/" | node "4 64" --like mi300x-16x8
 rings "3:128 4:192"
@@ -150,7 +150,7 @@ mesh 0,3 3,0 | sed "s#</gpu>#$cpu#" |
     node "2 75" $like
 # GPUs listed in another order than their numbers
 mesh 0,1,2 1,0,0 2,0,0 | sed "s/dev='0'/dev='9'/" | node "3 25" $like
-rings "2:15.7538 3:15.7538"
+rings "2:11.1065 3:11.1065"
 mesh 0,2 2,0 | sed '1s/^/cat > topo.xml <<EOF\n/; $s/$/\nEOF\nexport NCCL_TOPO_FILE/' |
     node "2 50" $like # within a script
 # what clouds give: PCI devices, the rest from --like
