@@ -20,7 +20,7 @@ import transformers
 
 from hf_hybrids import HYBRIDS, PUBLISHED_HYBRIDS, draw_hybrid
 from hf_more import FURTHER, MORE, PARTS, PUBLISHED_MORE, PUBLISHED_RECENT, PUBLISHED_USED, \
-    RECENT, TEXTS, draw_further, draw_more, draw_recent, draw_text
+    PAIRS, RECENT, SEQUENCES, TEXTS, draw_further, draw_more, draw_recent, draw_sequence, draw_text
 from hf_widths import PUBLISHED_WIDTHS, WIDTHS, draw_widths
 from hf_configs import PUBLISHED, experts, falcon, latent, opt, sizes, t5, with_facts, with_router
 
@@ -287,6 +287,8 @@ def draw(rng, kind):
         return draw_text_of(rng, kind)
     if kind in TOWERS and kind not in TEXTS:
         return draw_tower(rng, kind)
+    if kind in SEQUENCES:
+        return draw_sequence(rng, kind)
     if kind in ("falcon", "opt", "t5"):
         return {"falcon": draw_falcon, "opt": draw_opt, "t5": draw_t5}[kind](rng)
     if kind == "mt5":
@@ -382,7 +384,7 @@ KINDS = ["llama", "llama4_text", "mistral", "mixtral", "qwen2", "qwen2_moe", "qw
          "bert", "t5", "mt5",
          "llava", "qwen2_vl", "qwen2_audio", "bloom", "roberta", "xlm-roberta", "qwen2_5_vl",
          "qwen3_vl", "qwen3_vl_moe"] + list(VARIANTS) + HYBRIDS + list(MORE) + WIDTHS + \
-        list(RECENT) + list(TEXTS) + FURTHER
+        list(RECENT) + list(TEXTS) + FURTHER + SEQUENCES
 
 # Kinds whose tower is read, too.
 TOWERS = {"llava": "LlavaForConditionalGeneration", "qwen2_vl": "Qwen2VLForConditionalGeneration",
@@ -412,6 +414,11 @@ def build(kind, config):
              "xlm-roberta": transformers.AutoModelForMaskedLM,
              "camembert": transformers.AutoModelForMaskedLM,
              "data2vec-text": transformers.AutoModelForMaskedLM,
+             "eurobert": transformers.AutoModelForMaskedLM,
+             "ernie": transformers.AutoModelForMaskedLM,
+             "distilbert": transformers.AutoModelForMaskedLM,
+             **dict.fromkeys(PAIRS, transformers.AutoModelForSeq2SeqLM),
+             "umt5": transformers.AutoModelForSeq2SeqLM,
              "t5": transformers.AutoModelForSeq2SeqLM,
              "mt5": transformers.AutoModelForSeq2SeqLM}.get(kind, transformers.AutoModelForCausalLM)
     with torch.device("meta"):
@@ -437,7 +444,8 @@ def count(kind, config):
 def drawn(seed, each, kinds):
     rng = random.Random(seed)
     for kind in kinds:
-        if kind in TEXTS or kind in FURTHER:  # of their own, the others stay as they are
+        # Of their own, the others stay as they are.
+        if kind in TEXTS or kind in FURTHER or kind in SEQUENCES:
             rng = random.Random("%s %s" % (seed, kind))
         made = passed_over = 0
         while made < each and passed_over < 20 * each:
@@ -484,7 +492,7 @@ def ours(line):
 
 
 def first(config, *keys):
-    if config.model_type in ("t5", "mt5"):
+    if config.model_type in ("t5", "mt5", "umt5"):
         keys = keys[-1:] + keys[:-1]
     return next((getattr(config, key) for key in keys if getattr(config, key, None) is not None),
                 None)
@@ -504,6 +512,8 @@ def theirs(kind, config):
         types = ["sliding_attention" if t == "local" else t for t in built.attention_layers]
     count_of_layers = built.num_hidden_layers + (built.num_decoder_layers if kind.endswith("t5")
                                                  else 0)
+    if kind in PAIRS:
+        count_of_layers = built.encoder_layers + built.decoder_layers
     near = [types[i] == "sliding_attention" if types else True for i in range(count_of_layers)]
     rotary = getattr(built, "rope_parameters", None) or {}
     rotary = rotary.get("full_attention", rotary) or rotary.get("sliding_attention") or {}
@@ -517,7 +527,7 @@ def theirs(kind, config):
              ({"rwkv": "relu2", "lfm3": "silu"}.get(kind, "silu" if kind.startswith("lfm2") else
                                                        "gelu")),
              first(built, "rms_norm_eps", "layer_norm_eps", "layer_norm_epsilon", "norm_eps",
-                   "norm_epsilon") or 1e-5,
+                   "norm_epsilon") or (1e-12 if kind == "distilbert" else 1e-5),
              rotary.get("rope_theta", 0), rotary.get("partial_rotary_factor", 1)]
     return (parameters(kind, model),
             [(i in mixtures, window if near[i] else 0) for i in range(count_of_layers)], facts)

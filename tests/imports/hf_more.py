@@ -270,6 +270,46 @@ PUBLISHED_RECENT = [
 ]
 
 
+# ---- encoders and encoder-decoders
+
+PAIRS = ["bart", "mbart", "pegasus", "marian", "m2m_100", "blenderbot", "blenderbot-small"]
+SEQUENCES = PAIRS + ["umt5", "eurobert", "ernie", "distilbert"]
+
+
+def draw_sequence(rng, kind):
+    heads = rng.randint(1, 4)
+    width = heads * 2 * rng.randint(4, 12)
+    if kind in PAIRS:
+        config = {"d_model": width, "encoder_layers": rng.randint(1, 4),
+                  "decoder_layers": rng.randint(1, 4), "encoder_attention_heads": heads,
+                  "decoder_attention_heads": rng.choice([1, heads]),
+                  "encoder_ffn_dim": rng.randint(20, 90), "decoder_ffn_dim": rng.randint(20, 90),
+                  "max_position_embeddings": rng.randint(20, 90),
+                  "vocab_size": rng.randint(50, 300)}
+        config["decoder_start_token_id"] = 0
+        return config
+    if kind == "distilbert":
+        return {"dim": width, "n_layers": rng.randint(1, 4), "n_heads": heads,
+                "hidden_dim": rng.randint(20, 90), "vocab_size": rng.randint(50, 300),
+                "max_position_embeddings": rng.randint(20, 90)}
+    if kind == "umt5":
+        return {"d_model": width, "d_ff": rng.randint(20, 90), "d_kv": 2 * rng.randint(2, 9),
+                "num_heads": heads, "num_layers": rng.randint(1, 4),
+                "num_decoder_layers": rng.randint(1, 4), "vocab_size": rng.randint(50, 300),
+                "relative_attention_num_buckets": 2 * rng.randint(4, 20)}
+    config = {"hidden_size": width, "intermediate_size": rng.randint(20, 90),
+              "num_hidden_layers": rng.randint(1, 4), "num_attention_heads": heads,
+              "vocab_size": rng.randint(50, 300)}
+    if kind == "eurobert":
+        config.update(num_key_value_heads=rng.choice([1, heads]),
+                      attention_bias=rng.random() < 0.5, mlp_bias=rng.random() < 0.5,
+                      tie_word_embeddings=rng.random() < 0.5)
+    else:
+        config.update(use_task_id=rng.random() < 0.5, task_type_vocab_size=rng.randint(1, 5),
+                      type_vocab_size=rng.randint(1, 5))
+    return config
+
+
 # Much used ones of 2025 and 2026, from the configs beside their weights.
 PUBLISHED_USED = [
     ("qwen2.5-1.5b", "qwen2", sizes(1536, 8960, 28, 12, 2, 151936, tie_word_embeddings=True)),

@@ -249,7 +249,16 @@ says 0 'assumed: .*LlamaForSequenceClassification is planned with the head of a 
 says 0 'qwen2: [0-9]* parameters' \
     '{"model_type": "internvl_chat", "llm_config": {"model_type": "qwen2"},
       "vision_config": {"hidden_size": 64}, "_name_or_path": "qwen2"}'
-says 2 '"bart" is not read: it has an encoder beside its decoder' '{"model_type": "bart"}'
+says 2 '"whisper" is not read: it has an encoder of sound beside' '{"model_type": "whisper"}'
+says 2 '"modernbert" is not read: it has windows to both sides' '{"model_type": "modernbert"}'
+says 2 'BartForCausalLM: the decoder of a bart alone is not read' \
+    '{"model_type": "bart", "architectures": ["BartForCausalLM"]}'
+says 2 '"share_encoder_decoder_embeddings": expected true: one table for encoder and decoder' \
+    '{"model_type": "marian", "share_encoder_decoder_embeddings": false}'
+says 2 '"encoder_attention_heads": expected a divisor of d_model, 1024, found 7' \
+    '{"model_type": "bart", "encoder_attention_heads": 7}'
+says 2 '"attention_bias": expected false: biases beside a gate without one are not read' \
+    '{"model_type": "laguna", "gating": "per-element", "attention_bias": true}'
 # Sarvam's biases are those of queries, keys and values.
 sarvam='"model_type": "sarvam_moe", "num_hidden_layers": 2, "head_dim": 64'
 count_of() { sed -n "s/.*$1: \([0-9]*\) parameters/\1/p" "$work/err"; }

@@ -30,10 +30,16 @@
     FACTS("silu", 1e-6, 1e4), SIZES(7168, 18432, 128, 0, 129280), LATENT, GATED,                   \
         .layers = 61, .front = 3, .plain_width = 128, EXPERTS(256, 8), .experts.ffn = 2048,        \
         .experts.shared_ffn = 1, CORRECTED
-#define BERT(vocabulary)                                                                           \
+#define BERT_BY(vocabulary, count, reader)                                                         \
     FACTS("gelu", 1e-12, 0), SIZES(768, 3072, 12, 0, vocabulary),                                  \
-        .shape.no_final_norm = true, BIASES, TIED, .layers = 12, .fixed_head_width = true,         \
-        .read = hf_read_bert, .arrange = hf_arrange_bert
+        .shape.no_final_norm = true, BIASES, TIED, .layers = count, .fixed_head_width = true,      \
+        .read = reader, .arrange = hf_arrange_bert
+#define BERT(vocabulary) BERT_BY(vocabulary, 12, hf_read_bert)
+
+#define PAIR(activation, positions_most, h, f, count, each, vocabulary)                            \
+    FACTS(activation, 1e-5, 0), SIZES(h, f, each, 0, vocabulary),                                  \
+        .shape.positions = positions_most, BIASES, TIED, .layers = count,                          \
+        .fixed_head_width = true, .both = true, .read = hf_read_bart, .arrange = hf_arrange_bart
 
 #define BIASLESS                                                                                   \
     .told = "norms by the mean without biases are planned as norms by the root mean square"

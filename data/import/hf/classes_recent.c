@@ -139,6 +139,18 @@ static const struct hf_class classes[] = {
           EXPERTS(128, 8), .experts.ffn = 512, .experts.shared_ffn = 1, CORRECTED,
           .index_heads = 16, .read = hf_read_axk2, .arrange = hf_arrange_listed,
           .told = "gates of attention and of norms are counted as further products"),
+    CLASS("eurobert", FACTS("silu", 1e-5, 1e4), SIZES(768, 3072, 12, 0, 128256), GATED,
+          .layers = 12, .read = hf_read_eurobert, .arrange = hf_arrange_bert),
+    CLASS("ernie", BERT_BY(30522, 12, hf_read_ernie_bert)),
+    CLASS("distilbert", BERT_BY(30522, 6, hf_read_distilbert)),
+    // Encoders and decoders of their own.
+    CLASS("bart", PAIR("gelu", 1024, 1024, 4096, 12, 16, 50265)),
+    CLASS("mbart", PAIR("gelu", 1024, 1024, 4096, 12, 16, 50265)),
+    CLASS("pegasus", PAIR("gelu", 1024, 1024, 4096, 12, 16, 50265)),
+    CLASS("marian", PAIR("gelu", 1024, 1024, 4096, 12, 16, 58101)),
+    CLASS("m2m_100", PAIR("relu", 1024, 1024, 4096, 12, 16, 128112)),
+    CLASS("blenderbot", PAIR("gelu", 128, 2560, 10240, 24, 32, 8008)),
+    CLASS("blenderbot-small", PAIR("gelu", 512, 512, 2048, 8, 16, 50265)),
     // Of flash-linear-attention.
     CLASS("transformer", FACTS("swish", 1e-6, 1e4), SIZES(2048, 0, 32, 0, 32000), GATED,
           .layers = 24, .read = hf_read_flash_transformer, .arrange = hf_arrange_all_near),

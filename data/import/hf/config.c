@@ -40,8 +40,7 @@ static enum status refuse_modalities(const struct hf_model *x, const char *type,
 
 static enum status refuse_encoders(const struct hf_model *x, struct error *err)
 {
-    bool both = x->class->shape.rms_norm && strstr(x->class->name, "t5"), encoder_decoder = both,
-         cross_attention = false;
+    bool both = x->class->both, encoder_decoder = both, cross_attention = false;
     TRY(hf_flag(x, "is_encoder_decoder", &encoder_decoder, err));
     TRY(hf_flag(x, "add_cross_attention", &cross_attention, err));
     if (cross_attention || encoder_decoder != both)
@@ -192,7 +191,7 @@ static const char *kind_of(const struct hf_model *x, const struct hf_layer *l)
     if (l->cross) return "decoder";
     if (l->no_attention) return l->mixture ? "mixture" : "ffn";
     if (l->no_feed_forward) return l->linear ? "linear" : "attention";
-    if (l->bidirectional) return "encoder";
+    if (l->bidirectional && !d.windows) return "encoder";
     const char *part = l->mixture ? "mixture" : "dense", *reach = l->linear   ? "linear"
                                                                   : l->window ? "local"
                                                                               : "global";

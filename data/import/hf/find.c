@@ -31,7 +31,6 @@ static const char *const *class_names(struct arena *arena)
 #define FLASH "linear attention of a kind of its own (flash-linear-attention)"
 #define SHARED "layers of a state space, and blocks of attention that several of them share"
 #define CONVOLVED "convolutions beside its attention"
-#define BESIDE "an encoder beside its decoder, with learned positions"
 
 static const struct unread {
     const char *name, *has, *nearest;
@@ -69,11 +68,6 @@ static const struct unread {
     {"ernie4_5_vl_moe", "experts of images beside those of text", "ernie4_5_moe"},
     {"unlimited_ocr", "windows beside a part that all tokens see", "deepseek_ocr2"},
     {"voxtral_realtime", "norms that depend on a delay", "mistral"},
-    {"bart", BESIDE, "t5"},
-    {"mbart", BESIDE, "t5"},
-    {"pegasus", BESIDE, "t5"},
-    {"marian", BESIDE, "t5"},
-    {"blenderbot", BESIDE, "t5"},
     {"whisper", "an encoder of sound beside its decoder", "qwen2_audio"},
     {"gemma4_assistant", "layers on the keys of the model that it drafts for", "gemma4_text"},
     {"gemma4_unified_assistant", "layers on the keys of the model that it drafts for",
@@ -82,6 +76,10 @@ static const struct unread {
     {"clip", "towers of images and of text alone", "llava"},
     {"siglip", "towers of images and of text alone", "llava"},
     {"mllama", "layers of cross attention to images", "llava"},
+    {"modernbert", "windows to both sides", "eurobert"},
+    {"modernvbert", "windows to both sides", "eurobert"},
+    {"evolla", "layers that attend to a protein, and its encoder", "llama"},
+    {"albert", "one layer for all, between embeddings of another width", "bert"},
     {"electra", "a discriminator beside its encoder", "bert"},
     {"xlm", "embeddings of languages", "roberta"},
 };
@@ -208,6 +206,9 @@ static enum status weigh_task(const struct hf_model *x, const char *architecture
     const char *task = architecture ? strstr(architecture, "For") : NULL;
     if (architecture && strstr(architecture, "EncoderModel"))
         return json_refuse(x->root, err, "architectures: %s: the encoder of a %s alone is not read",
+                           architecture, x->class->name);
+    if (x->class->both && task && !strcmp(task, "ForCausalLM"))
+        return json_refuse(x->root, err, "architectures: %s: the decoder of a %s alone is not read",
                            architecture, x->class->name);
     if (!task || name_is_listed(tasks, task + 3, strlen(task + 3))) return OK;
     said_assume(x->asked->said,

@@ -73,6 +73,7 @@ struct hf_class {
     hf_reader *arrange;       // sets the layers; NULL: all alike
     bool fixed_head_width;    // hidden / heads, whatever a key head_dim says
     bool floored_heads;       // hidden / heads need not be whole
+    bool both;                // an encoder and its decoder
     bool experts_as_ffn; // the width of an expert is intermediate_size, whatever another key says
     bool maybe_dense;    // 0 experts are allowed: the layers are not mixtures then
     bool flat;       // a config of several modalities may have the text's keys next to the others
@@ -203,6 +204,10 @@ hf_reader hf_read_mimo_dense, hf_read_mimo, hf_arrange_mimo, hf_read_step, hf_ar
 // ---- inputs.c
 hf_reader hf_read_gemma4_inputs, hf_arrange_gemma4_inputs, hf_read_gemma3n, hf_arrange_gemma3n,
     hf_read_bailing, hf_arrange_bailing;
+
+// ---- others.c: encoders, encoder-decoders
+hf_reader hf_read_ernie_bert, hf_read_distilbert, hf_read_eurobert, hf_read_umt5, hf_read_bart,
+    hf_arrange_bart;
 
 // ---- flash.c
 hf_reader hf_read_flash_transformer, hf_read_gated_deltanet, hf_arrange_gated_deltanet;

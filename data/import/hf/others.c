@@ -176,6 +176,39 @@ enum status hf_read_bert(struct hf_model *x, struct error *err)
     return HF_DROPOUT(x, err, {"attention_probs_dropout_prob", 0.1}, {"hidden_dropout_prob", 0.1});
 }
 
+// Further embeddings, of tasks.
+enum status hf_read_ernie_bert(struct hf_model *x, struct error *err)
+{
+    int64_t tasks = 3;
+    bool used = false;
+    TRY(hf_read_bert(x, err));
+    TRY(hf_count(x, "task_type_vocab_size", &tasks, err));
+    TRY(hf_flag(x, "use_task_id", &used, err));
+    if (used) x->shape.positions += tasks;
+    return OK;
+}
+
+// Bert without token types, its sizes under names of their own.
+enum status hf_read_distilbert(struct hf_model *x, struct error *err)
+{
+    struct shape *s = &x->shape;
+    TRY(hf_count(x, "dim", &s->hidden, err));
+    TRY(hf_count(x, "hidden_dim", &s->ffn, err));
+    TRY(hf_count(x, "n_layers", &x->layer_count, err));
+    TRY(hf_count(x, "n_heads", &s->heads, err));
+    TRY(hf_read_bert(x, err));
+    s->positions -= 2;
+    return HF_DROPOUT(x, err, {"attention_dropout", 0.1}, {"dropout", 0.1});
+}
+
+// Like llama, but bidirectional; the logits have the bias of the feed-forward parts.
+enum status hf_read_eurobert(struct hf_model *x, struct error *err)
+{
+    TRY(hf_read_llama(x, err));
+    if (x->shape.linear_bias) x->head_values = x->shape.vocabulary;
+    return OK;
+}
+
 enum status hf_arrange_bert(struct hf_model *x, struct error *err)
 {
     bool decoder = false;
@@ -200,6 +233,7 @@ enum status hf_read_t5(struct hf_model *x, struct error *err)
     TRY(hf_count(x, "relative_attention_num_buckets", &distances, err));
     TRY(hf_text(x, "feed_forward_proj", &part, err));
     s->gated_ffn = !strncmp(part, "gated-", 6);
+    TRY(hf_flag(x, "is_gated_act", &s->gated_ffn, err));
     s->tied_embeddings = true;
     s->kv_heads = s->heads;
     x->front = x->layer_count;
@@ -208,11 +242,87 @@ enum status hf_read_t5(struct hf_model *x, struct error *err)
     return HF_DROPOUT(x, err, {"dropout_rate", 0.1});
 }
 
+// A table of distances of each layer instead.
+enum status hf_read_umt5(struct hf_model *x, struct error *err)
+{
+    int64_t distances = 32;
+    TRY(hf_read_t5(x, err));
+    TRY(hf_count(x, "relative_attention_num_buckets", &distances, err));
+    x->layer_values = distances * x->shape.heads, x->embedding_values = x->shape.hidden;
+    return OK;
+}
+
 enum status hf_arrange_t5(struct hf_model *x, struct error *err)
 {
     (void)err;
     for (int64_t i = 0; i < x->layer_count; i++)
         if (i < x->front) x->layers[i].bidirectional = true;
         else x->layers[i].cross = true;
+    return OK;
+}
+
+// ---- encoder-decoders with layer norm, biases and positions of encoder and decoder
+
+// Rows of positions further than max_position_embeddings (-1: no parameters); whether a norm is
+// after each embedding, and one at the end of the encoder; its layers unless told, 0: as many as
+// the decoder's.
+static const struct sequence_pair {
+    const char *name;
+    int rows;
+    bool first_norms, last_norm;
+    int layers;
+} pairs[] = {{"bart", 2, true, false, 0},
+             {"mbart", 2, true, true, 0},
+             {"pegasus", 0, false, true, 0},
+             {"marian", 0, false, false, 0},
+             {"m2m_100", -1, false, true, 0},
+             {"blenderbot", 0, false, true, 2},
+             {"blenderbot-small", 0, true, false, 0}};
+
+enum status hf_read_bart(struct hf_model *x, struct error *err)
+{
+    struct shape *s = &x->shape;
+    const struct sequence_pair *own = pairs;
+    int64_t layers = x->class->layers, places = s->positions;
+    bool shared = true;
+    while (strcmp(own->name, x->class->name)) own++;
+    if (own->layers) x->layer_count = own->layers;
+    TRY(hf_count(x, "d_model", &s->hidden, err));
+    TRY(hf_count(x, "decoder_ffn_dim", &s->ffn, err));
+    TRY(hf_count(x, "decoder_attention_heads", &s->heads, err));
+    TRY(hf_count(x, "encoder_layers", &x->layer_count, err));
+    TRY(hf_count(x, "decoder_layers", &layers, err));
+    TRY(hf_count(x, "max_position_embeddings", &places, err));
+    TRY(hf_flag(x, "share_encoder_decoder_embeddings", &shared, err));
+    if (!shared || !s->tied_embeddings)
+        return json_refuse(x->root, err, "key \"%s\": expected true: one table for %s",
+                           shared ? "tie_word_embeddings" : "share_encoder_decoder_embeddings",
+                           shared ? "embedding and head" : "encoder and decoder");
+    s->kv_heads = s->heads, s->positions = own->rows < 0 ? 0 : 2 * (places + own->rows);
+    x->embedding_values = (4 * own->first_norms + 2 * own->last_norm) * s->hidden;
+    s->no_final_norm = !own->last_norm;
+    x->front = x->layer_count, x->layer_count += layers;
+    return HF_DROPOUT(x, err, {"attention_dropout", 0}, {"dropout", 0.1});
+}
+
+// A decoder has the model's shape, as its second attention asks; the encoder may have its own.
+enum status hf_arrange_bart(struct hf_model *x, struct error *err)
+{
+    const struct shape *s = &x->shape;
+    int64_t ffn = x->class->shape.ffn, heads = x->class->shape.heads;
+    TRY(hf_count(x, "encoder_ffn_dim", &ffn, err));
+    TRY(hf_count(x, "encoder_attention_heads", &heads, err));
+    if (!heads || s->hidden % heads)
+        return json_refuse(x->root, err,
+                           "key \"encoder_attention_heads\": expected a divisor of d_model, %lld, "
+                           "found %lld",
+                           (long long)s->hidden, (long long)heads);
+    TRY(hf_arrange_t5(x, err));
+    for (int64_t i = 0; i < x->front; i++) {
+        if (ffn != s->ffn) x->layers[i].ffn = ffn;
+        if (heads != s->heads)
+            x->layers[i].heads = x->layers[i].kv_heads = heads,
+            x->layers[i].head_width = s->hidden / heads;
+    }
     return OK;
 }

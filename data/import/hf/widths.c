@@ -200,7 +200,7 @@ enum status hf_read_laguna(struct hf_model *x, struct error *err)
     TRY(hf_count(x, "shared_expert_intermediate_size", &x->experts.shared_ffn, err));
     if (hf_text(x, "gating", &word, &ignored) != OK) TRY(hf_flag(x, "gating", &gated, err));
     x->shape.gated_attention = word ? strcmp(word, "per-head") != 0 : !gated;
-    return hf_read_attention_bias(x, err);
+    return x->shape.gated_attention ? hf_read_gated(x, err) : hf_read_attention_bias(x, err);
 }
 
 enum status hf_arrange_laguna(struct hf_model *x, struct error *err)
