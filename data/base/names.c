@@ -11,16 +11,17 @@ int compare_texts(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
+// Of a part's first two characters the rarer one is looked for, in both cases at once.
 const char *find_in_any_case(const char *text, const char *part)
 {
-    size_t length = strlen(part);
-    char lower = (char)tolower((unsigned char)*part), upper = (char)toupper((unsigned char)*part);
-    int next = tolower((unsigned char)(length ? part[1] : '\0'));
-    for (; text && *text; text++)
-        if ((*text == lower || *text == upper) &&
-            (length < 2 || tolower((unsigned char)text[1]) == next) &&
-            !strncasecmp(text, part, length))
-            return text;
+    static const char often[] = "etaoinsrlc ";
+    size_t length = strlen(part), at = length > 1 && strchr(often, tolower((unsigned char)*part)) &&
+                                       !strchr(often, tolower((unsigned char)part[1]));
+    int looked = (unsigned char)part[at];
+    const char either[] = {(char)tolower(looked), (char)toupper(looked), '\0'};
+    if (!length) return text && *text ? text : NULL;
+    for (const char *s = text; s && (s = strpbrk(s, either)); s++)
+        if (s >= text + at && !strncasecmp(s - at, part, length)) return s - at;
     return NULL;
 }
 

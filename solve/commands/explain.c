@@ -33,7 +33,8 @@ static const struct option_row rows[] = {
     {"--gpus", OPTION_INT, OPT(explain.gpus), "number of GPUs, if the log does not state it", 1,
      1 << 24},
     {"--run", OPTION_TEXT, OPT(explain.run),
-     "which run of a page's tables is meant, by its first cell or its number"},
+     "which run of a page is meant: of its tables by its first cell or its number, of those one "
+     "after the other by its heading or its number"},
     {"--costs", OPTION_COSTS, OPT(explain.costs), "shipped name or file (default: kernels)"},
     {"--set", OPTION_TEXT, OPT(set),
      "column=value,... of a table of runs, instead of what the log states; may be repeated",

@@ -125,6 +125,20 @@ static void put_unknown(struct json_writer *w, const struct explained *x)
     json_close_array(w);
 }
 
+static void put_runs(struct json_writer *w, const struct log_parts *p)
+{
+    if (!p->count) return;
+    json_open_array(w, "runs");
+    for (int i = 0; i < p->count; i++) {
+        json_open_flat_object(w, NULL);
+        json_put_text(w, "name", p->at[i].name);
+        json_put_count(w, "line", p->at[i].line);
+        json_put_bool(w, "chosen", i == p->chosen);
+        json_close_object(w);
+    }
+    json_close_array(w);
+}
+
 static void put_change(struct json_writer *w, const struct explained *x, const char *key, int kind)
 {
     const struct change *c = explained_best(x, kind);
@@ -164,6 +178,7 @@ const char *explained_json(const struct explained *x, size_t *length)
     json_put_count(&w, "version", 1);
     json_put_text(&w, "format", log_format_names[x->log.format]);
     json_put_count(&w, "lines", x->log.lines);
+    put_runs(&w, &x->log.parts);
     put_told(&w, x);
     put_unknown(&w, x);
     put_assumed(&w, "assumed", x->assumed, x->assumed_count);

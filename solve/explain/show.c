@@ -57,6 +57,19 @@ static void put_run(struct text *out, const struct explained *x)
     put_wrapped(out, "run", text);
 }
 
+// Of several in the text.
+static void put_others(struct text *out, const struct explained *x)
+{
+    const struct log_parts *p = &x->log.parts;
+    const char *text = "";
+    if (!p->count) return;
+    for (int i = 0; i < p->count; i++)
+        text = arena_print(x->arena, "%s%s%d '%s' (line %d)%s", text, i ? ", " : "", i + 1,
+                           p->at[i].name, p->at[i].line, i == p->chosen ? ", which is this" : "");
+    put_wrapped(out, "runs",
+                arena_print(x->arena, "%d in the text (--run N chooses): %s", p->count, text));
+}
+
 static bool is_absent(const struct told_value *v)
 {
     return v->by == BY_OTHERS && !strcmp(v->key, OF_ABSENCE) && !strcmp(v->text, "0");
@@ -339,6 +352,7 @@ const char *explained_text(const struct explained *x, size_t *length)
     struct text out;
     text_begin(&out, x->arena);
     put_run(&out, x);
+    put_others(&out, x);
     put_finding(&out, x);
     put_time(&out, x);
     put_memory(&out, x);

@@ -238,4 +238,51 @@ sed 's/--use-precision-aware.*/--optimizer-cpu-offload/' aware.log > host.log
 answers 0 "columns_alone 1: what no column says" explain host.log --costs hostless.json
 answers 0 "" explain host.log
 grep -q columns_alone out && complain "an offload that is priced was said to be left out"
+# ---- several runs in a text: what is measured of one ends where the next begins
+run_of() { # layers, degree of pipelines, first step
+    for step in 0 1 2; do
+        printf ' iteration %d/ 90 | elapsed time per iteration (ms): ' $((step + $3))
+        echo "$1$2.0 | global batch size: 64 |"
+    done
+}
+launch='torchrun --nproc_per_node 8 pretrain_gpt.py --bf16'
+sizes='--hidden-size 4096 --num-attention-heads 32 --tensor-model-parallel-size 1'
+sizes="$sizes --seq-length 2048 --micro-batch-size 1 --global-batch-size 64"
+{
+    echo 'Two trials on 8 H100'
+    echo "$launch $sizes --num-layers 36 --pipeline-model-parallel-size 4"; run_of 36 4 10
+    echo "$launch $sizes --num-layers 24 --pipeline-model-parallel-size 2"; run_of 24 2 10
+} > trials.md
+reads trials.md layers=36 pp=4 iteration_s=0.364 gpu=h100
+answers 0 "2 in the text (--run N chooses): 1 'line 2' (line 2), which is this, 2 'line 6'" \
+    explain trials.md
+"$plumbline" explain trials.md --run 2 --json > second.json 2> err || complain "--run 2"
+python3 - << 'END' || complain "the second run was not read alone"
+import json
+answer = json.load(open("second.json"))
+said = {key: told["value"] for key, told in answer["stated"].items()}
+assert (said["layers"], said["pp"], said["gpu"]) == ("24", "2", "h100"), said
+assert abs(answer["measured"]["iteration_s"] - 0.242) < 1e-6, answer["measured"]
+assert [run["chosen"] for run in answer["runs"]] == [False, True], answer["runs"]
+END
+answers 2 "expected 1 to 2 or the heading of one of its runs: 'line 2', 'line 6'" \
+    explain trials.md --run 3
+{ # one run that was begun again
+    echo "$launch $sizes --num-layers 36 --pipeline-model-parallel-size 4 on 8 H100"; run_of 36 4 10
+    echo "$launch $sizes --num-layers 36 --pipeline-model-parallel-size 4"; run_of 36 4 13
+} > again.md
+reads again.md layers=36 lines=6
+"$plumbline" explain again.md | grep -q "^runs" && complain "a resumed run was taken for two"
+{
+    printf '## Setting\n%s --num-layers 36 on 8 H100\n' "$sizes"
+    echo '### with PP=2, TP=1'; run_of 50 0 10
+    echo '### someone@host: /home/x'; run_of 30 0 10
+} > headed.md
+reads headed.md layers=36 pp=2 iteration_s=0.5
+answers 0 "1 'with PP=2, TP=1' (line 3), which is this, 2" explain headed.md
+answers 0 "'someone?host? ?home?x' (line 7)" explain headed.md
+"$plumbline" explain headed.md --run 2 --json > second.json 2> err
+python3 -c 'import json; a = json.load(open("second.json")); assert "pp" not in a["stated"] and \
+    a["stated"]["layers"]["value"] == "36" and a["measured"]["iteration_s"] == 0.3' \
+    || complain "what stands before all runs counts for each, and what is of another does not"
 ended

@@ -10,7 +10,7 @@
 #include "data/base/names.h"
 #include "data/import/logs/log.h"
 
-enum { LINE_MOST = 1 << 16 };
+enum { LINE_MOST = 1 << 16, JUDGED_ROOM = 512 };
 #define OF_TOKENIZER "a tokenizer's line"
 #define OF_MODEL "a model that is named"
 #define OF_SHAPE "a shape, in words"
@@ -65,6 +65,10 @@ struct log_reader {
     int trainer;          // the same of a trainer's arguments
     bool cut_trainer;     // some of which are left out
     int64_t gpu_hits[64];
+    unsigned judged[JUDGED_ROOM]; // unknown flags, by their letters
+    bool part_measured;           // something, since the last part began
+    bool part_restarts;           // nothing was measured since a heading
+    struct log_part first_part;   // where it may begin
     struct log_table table;
     char heading[256]; // the last one of a section; "": none
     char family[16];   // the last one that was named without a size, "Llama 2"; "": none
@@ -159,6 +163,13 @@ int log_chinese_card_gb(const char *line);
 bool log_table(struct log *l, const char *line);
 bool names_gpu(const char *text);  // begins with the name of one
 bool names_card(const char *text); // the same, or "3090": with digits first
+// parts.c: whether a line begins another run; what it tells and measures otherwise than those
+// before; how many runs the text has; the one that is asked for, -1: there is none.
+void log_part_begins(struct log *l, const char *line);
+void log_part_tells(struct log *l, enum told what, const struct told_value *was, const char *text);
+void log_part_measures(struct log *l, const struct log_series *s, int64_t step);
+int log_part_count(const struct log *l);
+int log_part_of(const struct log_parts *p, int count, const char *run);
 // What follows from other values.
 void log_conclude(struct log *l);
 void log_conclude_adapters(struct log *l); // adapted.c: TOLD_ADAPTED

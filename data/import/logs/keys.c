@@ -353,6 +353,9 @@ void log_unknown_flag(struct log *l, const char *key, size_t length)
     if (l->unknown_count == UNKNOWN_MOST || length < LEAST || !plain_key(name, key, length) ||
         *place_of(keys, name))
         return;
+    unsigned letters = letters_of(name), *judged = &l->reader->judged[letters % JUDGED_ROOM];
+    if (*judged == letters) return; // a moment ago
+    *judged = letters;
     for (int i = 0; i < KEY_ROOM; i++) {
         const struct key_row *row = keys->at[i];
         if (!row || row->told == TOLD_COUNT || row->key[0] != name[0]) continue;

@@ -237,6 +237,21 @@ struct log_runs {
     char names[RUNS_NAMED * (TOLD_KEY + 8)];
 };
 
+// Runs that stand one after the other in a text: the first begins at its line, too, and what is
+// before that is of all.
+enum { PARTS_MOST = 24 };
+struct log_part {
+    int line;
+    bool heading;
+    char name[TOLD_KEY]; // a heading's words, or its line
+};
+struct log_parts {
+    struct log_part at[PARTS_MOST];
+    int count; // of the second and later ones, while they are read; then of all, 0: one run
+    int chosen;
+    bool differ; // in what they were told, or in steps that begin again
+};
+
 // A flag that no program is known to have, but for one mistyped letter.
 struct unknown_flag {
     char flag[TOLD_KEY];
@@ -249,6 +264,7 @@ struct log {
     const char *path;
     const char *run; // that was asked for, of several; NULL: none
     struct log_runs runs;
+    struct log_parts parts;
     enum log_format format;
     int seen[LOG_FORMAT_COUNT]; // lines that only it has
     struct told_value told[TOLD_COUNT];

@@ -110,11 +110,13 @@ static enum status refuse_log(const struct log *l, struct error *err)
                   l->path, (long long)l->lines, l->lines == 1 ? "" : "s");
 }
 
-enum status log_read(struct log *l, const char *path, const char *run, struct arena *arena,
-                     struct error *err)
+static enum status read_all(struct log *l, const char *path, const char *run, struct arena *arena,
+                            struct error *err)
 {
-    bool more = true;
-    *l = (struct log){.path = path, .run = run, .arena = arena, .memory.rank = -1};
+    const struct log_parts parts = l->parts;
+    const struct log_part *from = parts.at + parts.chosen, *to = from + 1;
+    bool more = true, in = true;
+    *l = (struct log){.path = path, .run = run, .arena = arena, .parts = parts, .memory.rank = -1};
     l->reader = TAKE(arena, 1, struct log_reader);
     l->reader->keys = log_keys_make(arena);
     l->reader->models = log_models_make(arena);
@@ -122,12 +124,46 @@ enum status log_read(struct log *l, const char *path, const char *run, struct ar
     for (;;) {
         TRY(log_next(l, &more, err));
         if (!more) break;
+        int line = (int)l->lines;
+        bool last = parts.chosen + 1 == parts.count,
+             own = !parts.count || line < parts.at[0].line ||
+                   (line >= from->line && (last || line < to->line));
+        if (in && !own) log_table(l, ""); // it ends here
+        in = own;
+        if (!own) continue;
+        if (!parts.count) log_part_begins(l, l->reader->line);
         read_line(l, l->reader->line);
     }
     log_table(l, "");
     log_take_prose(l);
+    return OK;
+}
+
+// Once more, one run alone, where there are several.
+static enum status read_part(struct log *l, const char *path, const char *run, struct arena *arena,
+                             struct error *err)
+{
+    int count = log_part_count(l), chosen = log_part_of(&l->parts, count, run);
+    l->parts.count = 0;
+    if (count < 2 || (chosen < 0 && l->runs.chosen)) return OK; // a row of a table's
+    if (chosen < 0)
+        return refuse(err,
+                      "%s: --run %s: expected 1 to %d or the heading of one of its runs: '%s', "
+                      "'%s'%s",
+                      path, run, count, l->parts.at[0].name, l->parts.at[1].name,
+                      count > 2 ? " ..." : "");
+    l->parts.count = count, l->parts.chosen = chosen;
+    return read_all(l, path, NULL, arena, err);
+}
+
+enum status log_read(struct log *l, const char *path, const char *run, struct arena *arena,
+                     struct error *err)
+{
+    l->parts = (struct log_parts){.count = 0};
+    TRY(read_all(l, path, run, arena, err));
+    TRY(read_part(l, path, run, arena, err));
     l->format = format_of(l);
-    if ((run && (!l->runs.chosen || l->runs.several)) || !says_something(l))
+    if ((l->run && (!l->runs.chosen || l->runs.several)) || !says_something(l))
         return refuse_log(l, err);
     log_conclude(l);
     return OK;

@@ -121,6 +121,7 @@ void tell(struct log *l, enum told what, enum told_by by, const char *key, const
 {
     struct told_value *to = &l->told[what];
     if (to->by > by || !length) return;
+    if (to->by == by && by >= BY_SETTING) log_part_tells(l, what, to, text);
     if (to->by == by && by == BY_WORDS) return; // the first words count
     bool only_there = what == TOLD_ADAPTERS && length == 1 && *text == '1';
     if (only_there && strtoll(to->text, NULL, 10) > 1) return; // their rank says more
@@ -179,6 +180,7 @@ void measure(struct log *l, enum measured what, int64_t step, double value)
 {
     struct log_series *s = &l->series[what];
     if (!(value > 0) || !(value < 1e18)) return;
+    log_part_measures(l, s, step);
     if (!s->seen++) s->stride = 1;
     if (s->waits-- > 0) return;
     if (s->count == SERIES_MOST) { // every other one, from the first on
