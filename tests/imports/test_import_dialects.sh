@@ -227,6 +227,16 @@ job torchtitan launch.sh "l['data']==16" --gpus 32
 no torchtitan launch.sh 'line 3: the settings stand in other.toml' --set CONFIG=other.toml
 launches 'torchrun --nproc_per_node=8 -m torchtitan.train --training.seq_len 8'
 no torchtitan launch.sh 'no launch of it names a file of settings'
+launches 'CONFIG=${CONFIG:-small}' 'torchrun --nproc_per_node=8 -m torchtitan.train \' \
+    '  --module llama3 --config ${CONFIG} --training.local_batch_size 5'
+no torchtitan launch.sh 'the settings are the function small of torchtitan.s llama3'
+mkdir -p "$work/torchtitan/models/llama3"
+printf 'from . import model_registry\n\ndef small() -> Trainer.Config:\n    return Trainer.Config(
+        model_spec=model_registry("8B"), training=TrainingConfig(local_batch_size=3))\n
+def none() -> Trainer.Config:\n    return Trainer.Config()\n' \
+    >"$work/torchtitan/models/llama3/config_registry.py"
+job torchtitan launch.sh "l['micro_batch']==5;l['data']==8"
+no torchtitan launch.sh 'has no function other' --set CONFIG=other
 printf '%s\n' 'pipe_parallel_size: 1' 'model_parallel_size: 2' 'num_layers: 4' 'hidden_size: 64' \
     'num_attention_heads: 4' 'seq_length: 64' 'max_position_embeddings: 64' \
     'train_micro_batch_size_per_gpu: 3' >"$work/train/neox.yml"

@@ -144,6 +144,7 @@ static enum status follow_launch(struct asked *asked, struct launched *to, struc
     if (!asked->importer->launched || !script_is_name(script)) return OK;
     TRY(launch_find_file(to, script, of, asked->import.arena, err));
     asked->import.path = to->path;
+    if (!asked->config) asked->config = to->function;
     if (!asked->gpus) asked->gpus = to->gpus;
     return OK;
 }

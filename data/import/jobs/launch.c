@@ -3,6 +3,7 @@
 #include "data/import/jobs/launch.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include "data/base/file.h"
 #include "data/base/grow.h"
@@ -118,7 +119,8 @@ static enum status find_launches(struct launches *to, struct settings *s,
         bool list = !strncmp(c->words[0], "--", 2),
              named = at->program && (!strcmp(at->program, "megatron") || // ms-swift's
                                      strstr(at->program, "openrlhf.") ||
-                                     (configs && strstr(at->program, LAUNCH_OF_FMS)));
+                                     (configs && (strstr(at->program, LAUNCH_OF_FMS) ||
+                                                  strstr(at->program, LAUNCH_OF_TITAN))));
         if (configs && c->config) at->launch = c;
         if (c->accelerate) at->accelerate = c->accelerate;
         const struct setting *batch = setting_of(at, "per-device-train-batch-size");
@@ -190,7 +192,8 @@ static bool is_twin(const struct settings *a, const struct settings *b,
 static const char *differences(const struct settings *a, const struct settings *b,
                                const struct setting_rows *rows)
 {
-    const char *text = b->launch ? b->launch->config : "";
+    bool other = b->launch && (!a->launch || strcmp(a->launch->config, b->launch->config) != 0);
+    const char *text = other ? arena_copy_text(a->arena, b->launch->config) : "";
     int count = 0;
     for (int i = 0; i < b->count; i++) {
         const struct setting *at = &b->items[i], *before = setting_of(a, at->key);
@@ -385,24 +388,48 @@ static int64_t started(const struct settings *s, const char *key)
     return at && at->text ? launcher_number(at->text) : 0;
 }
 
+// torchtitan/models/llama3/config_registry.py of "--module llama3 --config llama3_8b".
+static enum status find_function(struct launched *to, const char *path, struct arena *arena,
+                                 struct error *err)
+{
+    enum { FOLDERS_UP = 4 };
+    static const char *const folders[] = {"models", "experiments"};
+    const struct setting *module = setting_of(&to->flags, "module"),
+                         *config = setting_of(&to->flags, "config");
+    const char *slash = strrchr(path, '/'), *from = "";
+    if (!module || !config || strchr(module->text, SCRIPT_OPEN) || strstr(module->text, ".."))
+        return refuse(err, "%s: no launch of it names a file of settings: import that file", path);
+    if (slash) from = arena_print(arena, "%.*s/", (int)(slash - path), path);
+    for (int i = 0; i < FOLDERS_UP; i++, from = arena_print(arena, "%s../", from))
+        for (size_t k = 0; k < ARRAY_LENGTH(folders); k++) {
+            const char *file = arena_print(arena, "%storchtitan/%s/%s/config_registry.py", from,
+                                           folders[k], module->text);
+            if (access(file, R_OK)) continue;
+            to->path = file, to->function = config->text;
+            return OK;
+        }
+    return refuse(err,
+                  "%s: the settings are the function %.60s of torchtitan's %.60s, whose "
+                  "config_registry.py is not here: import it with --config %.60s",
+                  path, config->text, module->text, config->text);
+}
+
 enum status launch_find_file(struct launched *to, const char *path, struct launch_asked asked,
                              struct arena *arena, struct error *err)
 {
     static const struct setting_rows none = {0};
     struct settings *s = &to->flags;
     struct error unset = {OK, ""};
-    *s = (struct settings){.launch = NULL};
+    *to = (struct launched){.path = NULL};
     asked.rows = &none, asked.configs = true, asked.named = false;
     TRY(launch_read(s, path, &asked, arena, err));
-    if (!s->launch)
-        return refuse(err, "%s: no launch of it names a file of settings: import that file", path);
-    TRY(launch_check_file(s, path, err));
+    TRY(s->launch ? launch_check_file(s, path, err) : find_function(to, path, arena, err));
     struct run r = {.wants_job = true, .processes = started(s, "num-processes"), .nodes = 1};
     if (!r.processes) r.processes = started(s, "nproc-per-node"), r.nodes = started(s, "nnodes");
     bool open = setting_of(s, "nnodes") && !r.nodes;
     if (settings_take_environment(&r, s, &unset) != OK) open = true;
     if (!open) settings_take_slurm(&r, s);
-    to->path = s->launch->config_path;
+    if (s->launch) to->path = s->launch->config_path;
     to->gpus = open ? 0 : r.processes * (r.nodes ? r.nodes : 1);
     return OK;
 }

@@ -7,6 +7,7 @@
 #include "data/import/script/script.h"
 
 #define LAUNCH_OF_FMS "main_training" // in the names of fms-fsdp's programs
+#define LAUNCH_OF_TITAN "torchtitan.train"
 
 // What the command line says of the file.
 struct launch_asked {
@@ -26,10 +27,11 @@ enum status launch_read(struct settings *s, const char *path, const struct launc
                         struct arena *arena, struct error *err);
 
 // The file of settings that the launch of a script names, and how many GPUs it starts (0: not
-// said). BAD_INPUT: no launch names one, or it is not here.
+// said); of torchtitan's module and configuration the file in Python that has the function.
+// BAD_INPUT: no launch names one, or it is not here.
 struct launched {
     struct settings flags;
-    const char *path;
+    const char *path, *function; // function: NULL: none
     int64_t gpus;
 };
 enum status launch_find_file(struct launched *to, const char *path, struct launch_asked asked,
