@@ -250,6 +250,7 @@ says 0 'qwen2: [0-9]* parameters' \
     '{"model_type": "internvl_chat", "llm_config": {"model_type": "qwen2"},
       "vision_config": {"hidden_size": 64}, "_name_or_path": "qwen2"}'
 says 2 '"whisper" is not read: it has an encoder of sound beside' '{"model_type": "whisper"}'
+says 2 '"t5gemma" is not read: it has an encoder of such layers' '{"model_type": "t5gemma"}'
 says 2 '"modernbert" is not read: it has windows to both sides' '{"model_type": "modernbert"}'
 says 2 'BartForCausalLM: the decoder of a bart alone is not read' \
     '{"model_type": "bart", "architectures": ["BartForCausalLM"]}'

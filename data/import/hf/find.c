@@ -29,6 +29,7 @@ static const char *const *class_names(struct arena *arena)
 
 #define LINEAR "layers of linear attention"
 #define FLASH "linear attention of a kind of its own (flash-linear-attention)"
+#define PAIRED "an encoder of such layers beside its decoder"
 #define SHARED "layers of a state space, and blocks of attention that several of them share"
 #define CONVOLVED "convolutions beside its attention"
 
@@ -80,6 +81,19 @@ static const struct unread {
     {"modernvbert", "windows to both sides", "eurobert"},
     {"evolla", "layers that attend to a protein, and its encoder", "llama"},
     {"albert", "one layer for all, between embeddings of another width", "bert"},
+    {"t5gemma", PAIRED, "gemma2"},
+    {"t5gemma2", PAIRED, "gemma3_text"},
+    {"deberta", "attention to relative positions", "roberta"},
+    {"deberta-v2", "attention to relative positions", "roberta"},
+    {"switch_transformers", "experts in an encoder and its decoder", "t5"},
+    {"nllb-moe", "experts in an encoder and its decoder", "m2m_100"},
+    {"longt5", "windows in an encoder beside its decoder", "t5"},
+    {"led", "windows in an encoder beside its decoder", "bart"},
+    {"kyutai_speech_to_text", "a table for each stream of sound", "llama"},
+    {"moshi", "a table for each stream of sound", "llama"},
+    {"chameleon", "tokens of images among those of text", "llama"},
+    {"emu3", "tokens of images among those of text", "llama"},
+    {"idefics", "layers of cross attention to images", "llava"},
     {"electra", "a discriminator beside its encoder", "bert"},
     {"xlm", "embeddings of languages", "roberta"},
 };
