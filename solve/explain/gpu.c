@@ -69,7 +69,8 @@ static const char *with_named_memory(struct explained *x, const char *gpu)
     const char *named = x->log.told[TOLD_GPU].text;
     int gb = named_gb(named);
     int64_t card = x->log.memory.card_bytes;
-    if (!gpu || !gb || has_memory(gpu, (int64_t)gb << 30) || (card && has_memory(gpu, card)))
+    bool all = gpu && gb == named_gb(gpu) * x->asked.num_gpus; // "dual RTX 3090 (48 GB)"
+    if (!gpu || !gb || all || has_memory(gpu, (int64_t)gb << 30) || (card && has_memory(gpu, card)))
         return gpu;
     x->settings.likeness =
         (struct gpu_likeness){.known = gpu, .memory_gb = (double)((int64_t)gb << 30) / 1e9};

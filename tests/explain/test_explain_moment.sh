@@ -174,4 +174,23 @@ printf 'OOM: a model on one H100: --num_layers 24 --h_dim 4096\n' > wide.md
 reads wide.md hidden=4096
 printf 'OOM: Qwen3-8B on g5.8xlarge\n' > cloud.md
 reads cloud.md gpu=a10g-24gb gpus_per_node=1
+
+# ---- LoRA that was used; weights of few bits by their model's name; cards in other words
+echo 'OOM: Qwen3-8B on one H100: even though I have used LoRA' > used.md
+reads used.md adapters=1
+for called in unsloth/llama-3-8b-bnb-4bit Qwen-72B-Chat-Int4 llama-3.3-70b-instruct-awq; do
+    echo "OOM: $called on one H100" > narrow.md
+    reads narrow.md weight_bits=4 adapters=1
+done
+echo 'OOM: Qwen3-8B on one H100, an awq or-int4 kernel' > kernel.md
+reads kernel.md weight_bits=- adapters=-
+echo 'OOM: Qwen3-8B, 8*32GV100' > glued.md
+reads glued.md num_gpus=8 gpu=v100-32gb
+echo 'OOM: Qwen3-8B on dual RTX 3090 (48 GB)' > dual.md
+reads dual.md num_gpus=2
+says "the card has 25.4" dual.md
+echo 'OOM: Qwen3-8B, I have 2 GPU of 24 GB RTX 4090 GPU' > plural.md
+reads plural.md num_gpus=2
+echo 'OOM: Qwen3-8B on 4 RTX 4090' > four.md
+reads four.md num_gpus=4
 ended

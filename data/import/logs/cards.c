@@ -165,8 +165,9 @@ static bool count_sized(struct log *l, const char *line)
         after += *after == ' ';
         bool sized = (*after | 32) == 'g' && gb >= 8 && gb <= 400 && count >= 1 && count <= 1024;
         after += 1 + (sized && (after[1] | 32) == 'b');
-        if (!sized || *after != ' ') continue;
-        if (!names_card(++after) && !begins_with_one(after, of)) continue;
+        if (!sized || (*after != ' ' && !names_gpu(after))) continue; // "8*32GV100"
+        after += *after == ' ';
+        if (!names_card(after) && !begins_with_one(after, of)) continue;
         tell_count(l, is_of_node(l, line, begin) ? TOLD_GPUS_PER_NODE : TOLD_NUM_GPUS, BY_WORDS,
                    "a number of GPUs, in words", (int64_t)count);
         if (!l->reader->card_gb) l->reader->card_gb = (int)gb;
@@ -227,6 +228,7 @@ static void count_gpus(struct log *l, const char *line)
         count *= (double)larger(factor, 1);
         if (!strncmp(unit, "of ", 3)) unit += 3;
         if (!strncasecmp(unit, "nvidia ", 7)) unit += 7;
+        if (!strncasecmp(unit, "rtx ", 4)) unit += 4;
         bool least = begin - line >= 9 && !strncmp(begin - 9, "at least ", 9),
              many = count >= 1 && count <= 65536 && !least &&
                     (begin == line || !isalpha((unsigned char)begin[-1]));
@@ -237,7 +239,7 @@ static void count_gpus(struct log *l, const char *line)
                        "a number of GPUs, in words", (int64_t)count);
             return;
         }
-        bool named = !strncasecmp(unit, "gpus", 4) || !strncmp(unit, "GPUs", 4) ||
+        bool named = !strncasecmp(unit, "gpus", 4) || !strncasecmp(unit, "gpu of ", 7) ||
                      !strncmp(unit, "\xe5\x8d\xa1", 3);
         const char *of = unit + (*unit == '\xc3' ? 2 : 1);
         bool times =
@@ -275,8 +277,8 @@ static const char *with_digits(char to[COUNTED_MOST], const char *line)
     static const struct {
         const char *word;
         int value;
-    } numbers[] = {{"two", 2},   {"three", 3}, {"four", 4},    {"five", 5},    {"six", 6},
-                   {"seven", 7}, {"eight", 8}, {"twelve", 12}, {"sixteen", 16}};
+    } numbers[] = {{"dual", 2}, {"two", 2},   {"three", 3}, {"four", 4},    {"five", 5},
+                   {"six", 6},  {"seven", 7}, {"eight", 8}, {"twelve", 12}, {"sixteen", 16}};
     static const char *const of[] = {"gpu",  "node",    "worker",   "machine", "server", "instance",
                                      "card", "nvidia ", "geforce ", "rtx ",    NULL};
     size_t length = 0;
@@ -284,7 +286,7 @@ static const char *with_digits(char to[COUNTED_MOST], const char *line)
     for (const char *s = line; *s && length + 4 < COUNTED_MOST;) {
         const char *end = NULL;
         int value = 0;
-        bool may = strchr("tfseTFSE", *s) && at_border(line, s);
+        bool may = strchr("dtfseDTFSE", *s) && at_border(line, s);
         for (size_t i = 0; may && i < ARRAY_LENGTH(numbers) && !end; i++) {
             size_t n = strlen(numbers[i].word);
             if (strncasecmp(s, numbers[i].word, n) != 0 || (s[n] != ' ' && s[n] != '-')) continue;

@@ -1,6 +1,7 @@
 // GPUs that a line names, and what MLPerf's names of its benchmarks say. The more often named one
 // counts.
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -163,7 +164,10 @@ static bool is_surer(const char *before, const char *gpu)
 // "80GB A100": before it.
 static int stated_gb_before(const char *line, const char *word)
 {
-    const char *from = word - line > GB_BEFORE ? word - GB_BEFORE : line;
+    const char *from = word - line > GB_BEFORE ? word - GB_BEFORE : line, *glued = word;
+    if (glued > line && (glued[-1] | 32) == 'g') // "32GV100"
+        for (glued--; glued > line && isdigit((unsigned char)glued[-1]);) glued--;
+    if (word - glued > 2) return atoi(glued);
     while (from > line && from < word && isalnum((unsigned char)from[-1])) from++;
     const char *unit = word;
     while (unit > from && unit[-1] == ' ') unit--;
@@ -215,6 +219,8 @@ static void find_gpu(struct log *l, const char *line)
         const char *word = s;
         size_t count = strspn(s, "0123456789");
         if (count && names_gpu(s + count)) word = s + count;
+        else if (count && (s[count] == 'G' || s[count] == 'g') && names_gpu(s + count + 1))
+            word = s + count + 1; // "32GV100"
         else if (count && (s[count] == 'x' || s[count] == 'X') &&
                  isalpha((unsigned char)s[count + 1]))
             word = s + count + 1; // "8xA100"

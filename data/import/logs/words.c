@@ -137,7 +137,8 @@ static bool has_word(const char *line, const char *word)
 static void read_adapters(struct log *l, const char *line)
 {
     static const char *const uses[] = {"using lora", "using qlora", "use lora",
-                                       "use qlora",  "with lora",   "with qlora"};
+                                       "use qlora",  "with lora",   "with qlora",
+                                       "used lora",  "used qlora",  "lora recipe"};
     enum { NEAR_TITLE = 3, NEAR = 8 };
     const char *lora = find_in_any_case(line, "lora");
     bool narrow = lora && lora > line && (lora[-1] == 'Q' || lora[-1] == 'q'),
@@ -150,6 +151,25 @@ static void read_adapters(struct log *l, const char *line)
         return;
     tell(l, TOLD_ADAPTERS, BY_WORDS, "LoRA, in words", "1", 1);
     if (narrow) tell(l, TOLD_WEIGHT_BITS, BY_WORDS, "QLoRA, in words", "4", 1);
+}
+
+// "llama-3-8b-bnb-4bit", "Qwen-72B-Chat-Int4", "70b-awq": weights of few bits, by their model's
+// name; what is trained beside them are adapters.
+static void read_narrow(struct log *l, const char *line)
+{
+    static const struct {
+        const char *ending, *bits;
+    } names[] = {{"-bnb-4bit", "4"}, {"-awq", "4"},  {"-gptq", "4"},
+                 {"-int4", "4"},     {"-int8", "8"}, {"-bnb-8bit", "8"}};
+    for (size_t i = 0; i < ARRAY_LENGTH(names); i++) {
+        const char *at = find_in_any_case(line, names[i].ending), *from = at;
+        bool sized = false;
+        while (from && from > line && (isalnum((unsigned char)from[-1]) || strchr("-._", from[-1])))
+            from--, sized |= (from[1] | 32) == 'b' && isdigit((unsigned char)*from);
+        if (!sized || isalnum((unsigned char)at[strlen(names[i].ending)])) continue;
+        tell(l, TOLD_WEIGHT_BITS, BY_WORDS, "a model's name", names[i].bits, 1);
+        tell(l, TOLD_ADAPTERS, BY_WORDS, "weights of few bits", "1", 1);
+    }
 }
 
 // Whether a word is part of a setting's name, whose value says more.
@@ -336,6 +356,7 @@ static void read_prose(struct log *l, const char *line)
     }
     read_quoted(l, line);
     read_adapters(l, line);
+    if (has_digit(line)) read_narrow(l, line);
     if (strstr(line, "HybridEP")) tell(l, TOLD_DISPATCHER, BY_WORDS, "HybridEP", "hybridep", 8);
     if (strstr(line, "DeepEP")) tell(l, TOLD_DISPATCHER, BY_WORDS, "DeepEP", "deepep", 6);
     if (strstr(line, "Transformer Engine CUDA graphs"))
