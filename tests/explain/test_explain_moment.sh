@@ -193,4 +193,11 @@ echo 'OOM: Qwen3-8B, I have 2 GPU of 24 GB RTX 4090 GPU' > plural.md
 reads plural.md num_gpus=2
 echo 'OOM: Qwen3-8B on 4 RTX 4090' > four.md
 reads four.md num_gpus=4
+echo 'OOM: Qwen3-8B on one H100. I tried to use LoRA but it failed.' > refuted.md
+reads refuted.md adapters=-
+echo 'OOM: Qwen3-8B on one H100. Setting the offload_optimizer_device to CPU results in hours' \
+    > results.md
+reads results.md offload=-
+python3 -c 'print("OOM: Llama-2-7b, \u663e\u5361\u662fA00 40G")' > shown.md
+says "the card has 42.28" shown.md
 ended

@@ -111,16 +111,18 @@ bool log_chinese_failure(const char *line)
     return memory && has_one_of(line, lacks);
 }
 
-// "24G cards": the memory of a card that nothing names; 0: none is stated so.
+// "24G cards", "the card is A00 40G": the memory of a card that nothing names; 0: none is stated
+// so.
 int log_chinese_card_gb(const char *line)
 {
+    const char *shown = strstr(line, SHOW CARD "\xe6\x98\xaf"); // "is"
     for (const char *s = line; (s = strchr(s, 'G')); s++) {
         const char *end = s + 1 + (s[1] == 'B'), *from = s;
         double value;
         while (from > line && isdigit((unsigned char)from[-1])) from--;
         if (begins(&end, "\xe7\x9a\x84")) end += strspn(end, " "); // "of"
         bool card = !strncmp(end, SHOW CARD, 6) || !strncmp(end, CARD, 3) ||
-                    !strncmp(end, SHOW MEMORY, 6);
+                    !strncmp(end, SHOW MEMORY, 6) || (shown && shown < s);
         if (from < s && card && number_at(from, &value, NULL) && value >= 8 && value <= 400)
             return (int)value;
     }

@@ -215,8 +215,8 @@ static const char *behind_which_none(const char *line)
 // "set gradient_checkpointing to True": in words, unless that is what helped.
 static bool is_set_to(const char *line, const char *key, size_t length, const char *value)
 {
-    static const char *const helped[] = {"works",     "worked", "it ran", "it runs",
-                                         "no longer", "fits",   NULL};
+    static const char *const helped[] = {"works",     "worked", "it ran",     "it runs",
+                                         "no longer", "fits",   "results in", NULL};
     return !strncmp(value, "to ", 3) && memchr(key, '_', length) && !has_one_of(line, helped);
 }
 

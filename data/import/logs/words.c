@@ -133,6 +133,13 @@ static bool has_word(const char *line, const char *word)
     return false;
 }
 
+// "I tried to activate LoRA but it failed"
+static bool is_refuted(const char *word)
+{
+    const char *failed = strstr(word, "but it failed"), *end = strchr(word, '.');
+    return failed && (!end || failed < end);
+}
+
 // "LoRA", "QLoRA" in a post's first lines, or as what is used.
 static void read_adapters(struct log *l, const char *line)
 {
@@ -147,7 +154,7 @@ static void read_adapters(struct log *l, const char *line)
         near |= has_word(line, uses[i]) && !strchr(line, '?');
     if (!lora || !near || isalpha((unsigned char)lora[4]) ||
         (!at_border(line, lora - narrow) && !isdigit((unsigned char)lora[-1 - narrow])) ||
-        has_word(line, "full"))
+        has_word(line, "full") || is_refuted(lora))
         return;
     tell(l, TOLD_ADAPTERS, BY_WORDS, "LoRA, in words", "1", 1);
     if (narrow) tell(l, TOLD_WEIGHT_BITS, BY_WORDS, "QLoRA, in words", "4", 1);
