@@ -14,9 +14,43 @@ static bool is_padded(const struct explained *x)
     return told(&x->log, TOLD_PADDED) && x->asked.vocab == told_count(&x->log, TOLD_PADDED);
 }
 
+// Megatron-LM's "Et*3|(tt|)*29m|L": the last stage but one holds what predicts further tokens, and
+// no other layer. A row has no such stage: it is given one layer of that before, which
+// explain_adjust gives back.
+void explain_take_lone(struct explained *x)
+{
+    const char *stages = x->log.told[TOLD_STAGES].text, *m = strrchr(stages, 'm');
+    struct cell *split = &x->asked.split;
+    int counts[STAGES_MAX], count = 0;
+    char *end = NULL;
+    if (!told(&x->log, TOLD_STAGES) || !m || m[1] != '|' || strchr(m + 2, '|')) return;
+    for (const char *s = split->text; count < STAGES_MAX && s < split->text + split->length;
+         s = end)
+        if (counts[count++] = (int)strtol(s, &end, 10), end == s) return;
+    if (count < 3 || counts[count - 2] || counts[count - 3] < 2) return;
+    const char *text = "";
+    counts[count - 3]--, counts[count - 2]++;
+    for (int i = 0; i < count; i++)
+        text = arena_print(x->arena, "%s%s%d", text, i ? " " : "", counts[i]);
+    *split = (struct cell){text, (int)strlen(text)};
+    x->lone_stages = count;
+}
+
+// The layer for a further token that a layout of stages names, like the last block.
+static void add_further(const struct explained *x, struct model *m)
+{
+    struct layer_run *runs = TAKE(x->arena, m->run_count + 1, struct layer_run);
+    int last = m->run_count - 1;
+    memcpy(runs, m->runs, sizeof *runs * (size_t)last);
+    runs[last] = runs[last - 1], runs[last].count = 1, runs[last].mtp = true;
+    runs[last].name = "further";
+    runs[last + 1] = m->runs[last];
+    m->runs = runs, m->run_count++, m->layer_count++;
+}
+
 bool explain_adjusts(const struct explained *x)
 {
-    return x->model || told_count(&x->log, TOLD_ADAPTERS) > 0 ||
+    return x->model || x->lone_stages || told_count(&x->log, TOLD_ADAPTERS) > 0 ||
            told_count(&x->log, TOLD_OFFLOAD) > 0 || is_padded(x);
 }
 
@@ -121,6 +155,14 @@ void explain_adjust(const struct explained *x, struct problem *problem, struct p
         if (rank > 0)
             problem->model.runs = TAKE_COPY(x->arena, x->model->runs, x->model->run_count);
     }
+    int further = model_mtp_depth(&problem->model), stages = placement->stage_count,
+        *counts = placement->layer_count + (stages > 3 ? stages - 3 : 0);
+    if (x->lone_stages && !further) {
+        add_further(x, &problem->model);
+        placement->layer_count[stages - 1] += further = 1;
+    }
+    if (stages == x->lone_stages && counts[1] == 1 && counts[2] == 1 + further)
+        counts[0]++, counts[1] = further, counts[2] -= further;
     int bits = keeps_narrow(x, problem) ? 8 : stated > 0 && stated < 16 ? (int)stated : 0;
     for (int i = 0; rank > 0 && i < problem->model.run_count; i++) {
         struct layer_run *run = &problem->model.runs[i];
@@ -152,6 +194,10 @@ void explain_assume_adapters(struct explained *x)
     bool set[ADAPTER_MODULE_COUNT] = {false}, all = !strncasecmp(words, "all", 3);
     int64_t rank = told_count(&x->log, TOLD_ADAPTERS);
     assume_share(x);
+    if (x->lone_stages)
+        explain_assume(x, "further_stage", "1",
+                       "the stage of further tokens alone: its copy of the embedding is counted "
+                       "where the head is, and the message from it as one state");
     if (rank <= 0) return;
     if (rank == 1) explain_assume(x, "adapter_rank", "8", "the adapters' rank is not in the text");
     if (why) explain_assume(x, "adapter_modules", words, why);

@@ -458,6 +458,7 @@ enum status explain_assemble(struct explained *x, struct error *err)
     explain_measured(x); // without what is assumed
     explain_assume_size(x);
     assume_script(x);
+    explain_assume_by_flop(x);
     assume_sequence(x);
     explain_assume_request(x);
     assume_batch(x);
@@ -465,7 +466,7 @@ enum status explain_assemble(struct explained *x, struct error *err)
     explain_measured(x);
     TRY(explain_find_gpu(x, err));
     explain_assume_host(x);
-    set_split(x);
+    set_split(x), explain_take_lone(x);
     leave_out_experts(x);
     assume_experts(x);
     x->asked_count = x->assumed_count;

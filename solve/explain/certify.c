@@ -189,6 +189,39 @@ double explain_time_of_flop(const struct explained *x)
            rate / (double)r->num_gpus;
 }
 
+// The power of two of sequences that an iteration's FLOP are, by the log's rate; 0: they are none.
+static int64_t batch_of_flop(const struct explained *x, const struct model *m, int64_t seq)
+{
+    double products, attention, blocks, rate = rate_of_log(x);
+    forward_of(m, seq, &products, &attention, &blocks);
+    double of_sequence = 3 * (products + (counts_causal(x) ? 0.5 : 1) * attention),
+           batch = x->measured_s * rate * (double)x->asked.num_gpus / of_sequence;
+    for (int64_t power = 1; power < 1 << 20; power *= 2)
+        if (fabs(batch / (double)power - 1) < tolerance) return power;
+    return 0;
+}
+
+void explain_assume_by_flop(struct explained *x)
+{
+    static const int64_t usual[] = {8192, 4096, 2048, 1024, 16384, 32768};
+    struct run_row *r = &x->asked;
+    struct model model;
+    bool open = r->seq == NOT_STATED, counts = rate_of_log(x) > 0 && x->measured_s > 0;
+    if (!counts || r->num_gpus < 1 || r->global_batch != NOT_STATED ||
+        !explain_try_model(x, NULL, 2048, &model))
+        return;
+    for (size_t i = 0; i < (open ? ARRAY_LENGTH(usual) : 1); i++) {
+        int64_t seq = open ? usual[i] : r->seq, batch = batch_of_flop(x, &model, seq);
+        if (!batch) continue;
+        const char *why = "with it, the model's FLOP of an iteration are the log's, of a power of "
+                          "two of sequences";
+        r->seq = seq, r->global_batch = batch, x->certificate.solved = true;
+        if (open) explain_assume(x, "seq", arena_print(x->arena, "%lld", (long long)seq), why);
+        explain_assume(x, "global_batch", arena_print(x->arena, "%lld", (long long)batch), why);
+        return;
+    }
+}
+
 double explain_flop_of_sequence(const struct explained *x)
 {
     const struct log *l = &x->log;

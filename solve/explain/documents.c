@@ -27,6 +27,11 @@ enum status explained_save(struct explained *x, const char *folder, struct error
     struct problem *p = &x->problem;
     if (*x->own.reason)
         return refuse(err, "%s: cannot be predicted: %s", x->log.path, x->own.reason);
+    if (x->lone_stages)
+        return refuse(err,
+                      "%s: has no plan: layers that predict further tokens have a stage of their "
+                      "own, and plans have them where the head is",
+                      x->log.path);
     if (!x->plan.stage_count)
         return refuse(err, "%s: has no plan: %s", x->log.path, x->plan_missing);
     TRY(file_make_folder(folder, err));

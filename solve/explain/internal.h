@@ -5,6 +5,7 @@
 
 void explain_assume(struct explained *x, const char *column, const char *value, const char *why);
 // adapters.c: whether the log says what no column does; puts it into the row's problem.
+void explain_take_lone(struct explained *x);
 void explain_assume_host(struct explained *x);
 bool explain_adjusts(const struct explained *x);
 void explain_adjust(const struct explained *x, struct problem *problem,
@@ -38,6 +39,8 @@ void explain_certify(struct explained *x);
 // counts them, are the log's; 0: there is none.
 int64_t certify_sequence(const struct explained *x, const struct model *m, double flop_per_token,
                          double flop_per_sequence);
+// Batch, and sequence if it is not stated, by the FLOP of an iteration, where the log has them.
+void explain_assume_by_flop(struct explained *x);
 double explain_flop_of_sequence(const struct explained *x); // 0: GPUs or batch are not stated
 double explain_flop_of_log(const struct explained *x);      // of a token; 0: not stated
 // An iteration's seconds by the log's FLOP/s alone, and the model's FLOP; 0: they give none.

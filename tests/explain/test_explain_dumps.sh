@@ -144,4 +144,23 @@ reads few.log iteration_s=7.003 verdict=agrees
 awk '/ iteration / { n++; sub(/\(ms\): [0-9.]*/, "(ms): " 7000 * n) } { print }' \
     "$logs/megatron.log" > moves.log
 reads moves.log "verdict=not stationary"
+# ---- the layer for a further token alone on its stage: predicted as such, and no plan
+stages() { # FILE LAYOUT
+    dump "$1" mtp_num_layers=1 decoder_first_pipeline_num_layers=- \
+        decoder_last_pipeline_num_layers=- "pipeline_model_parallel_layout=$2"
+}
+stages lone.log 'Et*3|(tt|)*29m|L'
+stages head.log 'Et*3|(tt|)*29|mL' # nothing is on the last stage but one
+stages both.log 'Et*3|(tt|)*28t|t|mL'
+reads lone.log vpp=2
+reads both.log vpp=2
+answers 0 "682.6B parameters" explain lone.log
+answers 0 "further_stage 1: the stage of further tokens alone" explain lone.log
+answers 0 "stage 30 holds no layer" explain head.log
+answers 2 "plans have them where the head is" explain lone.log -o lone
+python3 - << 'END' || complain "the head's stage is not relieved of the layer before it"
+import json
+time = lambda name: json.load(open(f"explained-{name}.log.json"))["predicted"]["iteration_s"]
+assert 0.9 * time("both") < time("lone") < time("both"), (time("lone"), time("both"))
+END
 ended

@@ -275,4 +275,38 @@ answers 0 "adapter_modules all: .*its program's" explain every.md
 { cat plain.md; echo 'lora_target_modules: q_proj,v_prj'; } > typo.md
 answers 0 "adapter_modules q_proj,?: a name of no known product is left out" explain typo.md
 grep -q v_prj "$here/out" && complain "an unknown name is shown, which may be a person's"
+# ---- what a program says of its GPU and its precision; batches by what was measured
+cat > preset.md << 'END'
+NOTE: this toml config is a preset for 64 A100 GPUs, torchtitan
+[rank0]:2025-02-13 - root - INFO - CUDA capacity: NVIDIA H200 with 139.83GiB memory
+[rank0]:2025-02-13 - root - INFO - step: 10  loss:  9.8  tps: 7,026  mfu: 41.15%
+END
+reads preset.md gpu=h200
+lowest='"lowest_numerical_precision_linear",'
+for wide in mxfp4 fp8; do
+    { cat "$root/tests/explain/logs/mlperf.log"
+        grep -m1 '"global_batch_size"' "$root/tests/explain/logs/mlperf.log" |
+            sed "s/\"global_batch_size\", \"value\": [0-9]*/$lowest \"value\": \"$wide\"/"
+    } > $wide.log
+done
+reads mxfp4.log precision=nvfp4
+reads fp8.log precision=fp8
+printf '%s\n' 'OPT-1.3b, fp16, --num_gpus 1 on an A100 80GB' \
+    '--gradient_accumulation_steps 8' > chat.log
+for latency in 0.73 0.73 0.73 1.10 0.37 0.73; do
+    echo "Model Parameters: 1.429 B, Latency: ${latency}s, TFLOPs: 63.8, Samples/sec: 21.96," \
+        "Time/seq 0.05s, Batch Size: 16, Sequence Length: 512"
+done >> chat.log
+reads chat.log micro_batch=16 seq=512
+answers 0 "global_batch 128" explain chat.log
+printf '%s\n' 'transformers, Qwen2.5-7B on one A100 80GB' \
+    "{'train_runtime': 84.1, 'train_samples_per_second': 2.298, 'train_steps_per_second': 0.574}" \
+    > steps.log
+reads steps.log global_batch=4
+printf '%s\n' 'Megatron-Bridge, Llama-3.1-8B on 8 H100' \
+    'Step Time : 12.78s GPU utilization: 528.1MODEL_TFLOP/s/GPU' > flop.log
+answers 0 "seq 8192: with it, the model's FLOP of an iteration are the log's" explain flop.log
+answers 0 "global_batch 128: with it, the model's FLOP" explain flop.log
+printf '%s\n' '# 2x A6000 vs 2x A100 80GB, Llama-2-7b' 'step time: 2.0 s' > sizes.md
+reads sizes.md gpu=a6000
 ended

@@ -85,8 +85,27 @@ static bool read_pipeline(struct log *l, const char *line)
     return true;
 }
 
+// DeepSpeed-Chat's, of a micro-batch: "Model Parameters: 1.429 B, Latency: 0.73s, TFLOPs: 63.8,
+// Samples/sec: 21.96, Time/seq 0.05s, Batch Size: 16, Sequence Length: 512". Those between updates
+// are shorter or longer: samples of all are by their mean.
+static bool read_chat(struct log *l, const char *line)
+{
+    double latency, batch, seq;
+    if (!strstr(line, "Model Parameters:") || !number_after(line, "Latency:", &latency, NULL) ||
+        !number_after(line, "Batch Size:", &batch, NULL) ||
+        !number_after(line, "Sequence Length:", &seq, NULL) || !(latency > 0))
+        return false;
+    measure(l, MEASURED_SAMPLES, 100 + (int64_t)l->lines, batch / latency);
+    if (batch >= 1 && batch < 1e6)
+        tell_count(l, TOLD_MICRO_BATCH, BY_PROGRAM, "Batch Size", (int64_t)batch);
+    if (seq >= 1 && seq < 1e7) tell_count(l, TOLD_SEQ, BY_PROGRAM, "Sequence Length", (int64_t)seq);
+    l->seen[LOG_DEEPSPEED] += 2;
+    return true;
+}
+
 void log_deepspeed(struct log *l, const char *line)
 {
+    if (read_chat(l, line)) return;
     double value;
     if (read_printed(l, line) || read_timer(l, line) || read_pipeline(l, line)) return;
     if (strstr(line, "see_memory_usage") || strstr(line, "MA ")) {

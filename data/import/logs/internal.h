@@ -143,6 +143,7 @@ void log_memory(struct log *l, const char *line);
 void log_failed(struct log *l, const char *line);
 void log_phase_in_words(struct log *l, const char *line);
 void log_names(struct log *l, const char *line);
+void log_gpu_of_program(struct log *l, const char *text); // names.c: what the program says it is
 void log_models(struct log *l, const char *line);
 void log_model_of_heading(struct log *l); // models.c: of the section of the run that is meant
 // models.c: of its table's cell, "Qwen3-8B", "70B" of the family that the page named before.

@@ -127,6 +127,10 @@ static void read_told(struct log *l, const char *key, size_t key_length, const c
     for (size_t i = 0; i < ARRAY_LENGTH(known); i++)
         if (strlen(known[i].key) == key_length && !strncmp(key, known[i].key, key_length))
             log_setting(l, BY_PROGRAM, known[i].setting, strlen(known[i].setting), value, length);
+    // AMD's, from v6.0 on; of 8 bits the configuration says which.
+    bool four = length >= 3 && !strncmp(value + length - 3, "fp4", 3);
+    if (key_length == 33 && !strncmp(key, "lowest_numerical_precision_linear", 33) && four)
+        tell(l, TOLD_FP4, BY_PROGRAM, "lowest_numerical_precision", "e2m1", 4);
     if (key_length == 15 && !strncmp(key, "config_filename", 15)) read_config_size(l, value);
     if (key_length == 19 && !strncmp(key, "submission_platform", 19)) {
         double nodes;

@@ -176,6 +176,14 @@ static int stated_gb_before(const char *line, const char *word)
 
 static bool is_counted(const char *line, const char *word);
 
+// Where a size is another one's: "2xA6000 vs 2xA100 80GB".
+static const char *end_of_its_size(const char *s, const char *end)
+{
+    for (; *s && s < end; s++)
+        if ((!isalnum((unsigned char)s[-1]) || s[-1] == 'x') && names_gpu(s)) return s;
+    return end;
+}
+
 // "on a 4090", "8 x 4090"; "4 cards of 4090", in Chinese.
 static bool follows_card(const char *line, const char *word)
 {
@@ -254,7 +262,7 @@ static void find_gpu(struct log *l, const char *line)
              other = *before && strncmp(before, gpus[found].gpu, strlen(gpus[found].gpu)) != 0;
         if (other) snprintf(l->other_gpu, TOLD_KEY, "%.40s", taken ? before : gpus[found].gpu);
         if (!taken) continue;
-        int gb = stated_gb(word, word + GB_NEAR);
+        int gb = stated_gb(word, end_of_its_size(word + length, word + GB_NEAR));
         if (!gb) gb = stated_gb_before(line, word);
         size_t bare_length = strlen(gpus[found].gpu); // a size that was named stays
         if (!gb && !other && before[bare_length] == '-') continue;
@@ -264,6 +272,17 @@ static void find_gpu(struct log *l, const char *line)
         l->told[TOLD_GPU].by = BY_NONE;
         tell(l, TOLD_GPU, BY_WORDS, "a line that names it", name, strlen(name));
     }
+}
+
+void log_gpu_of_program(struct log *l, const char *text)
+{
+    struct told_value *gpu = &l->told[TOLD_GPU], before = *gpu;
+    if (before.by > BY_WORDS) return;
+    memset(l->reader->gpu_hits, 0, sizeof l->reader->gpu_hits);
+    gpu->by = BY_NONE, *gpu->text = '\0';
+    find_gpu(l, text);
+    if (gpu->by == BY_NONE) *gpu = before;
+    else gpu->by = BY_PROGRAM;
 }
 
 void log_names(struct log *l, const char *line)

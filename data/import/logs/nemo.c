@@ -65,7 +65,8 @@ void log_nemo(struct log *l, const char *line)
     if (read_step(l, line) || read_bridge(l, line) || read_card(l, line)) return;
     if (strstr(line, "bridge_commit") || strstr(line, "megatron.bridge") ||
         strstr(line, "megatron-bridge") || strstr(line, "Megatron Bridge commit") ||
-        strstr(line, "Megatron-Bridge v"))
+        strstr(line, "Megatron-Bridge v") || strstr(line, "MODEL_TFLOP/s/GPU") ||
+        strstr(line, "model verification card") || strstr(line, "/nemo-ci/"))
         l->seen[LOG_BRIDGE]++;
     else if (strstr(line, "scripts.performance.llm") || strstr(line, "nemo.collections") ||
              strstr(line, "[NeMo ") || strstr(line, "/megatron_llama_pretraining.py") ||

@@ -100,8 +100,8 @@ void log_titan(struct log *l, const char *line)
         tell(l, TOLD_FP8, BY_PROGRAM, "Float8 training", "hybrid", 6);
     } else if (strstr(line, "total parameters") && number_after(line, "size:", &value, &after)) {
         l->parameters = (int64_t)value;
-    } else if (number_after(line, "GPU capacity:", &value, NULL)) {
-        return;
+    } else if ((after = strstr(line, " capacity: ")) != NULL) {
+        log_gpu_of_program(l, after + 11); // "CUDA capacity: NVIDIA H200 with 139.83GiB memory"
     }
     if (strstr(line, "torchtitan") || strstr(line, "[titan]")) l->seen[LOG_TORCHTITAN]++;
 }

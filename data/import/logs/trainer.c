@@ -1,4 +1,5 @@
 // transformers' Trainer and what is built on it: its summary of a run, its last line, its bar.
+#include <math.h>
 #include <string.h>
 
 #include "data/import/logs/internal.h"
@@ -87,6 +88,13 @@ static void read_summary(struct log *l, const char *line)
         number_after(line, "global_step", &steps, NULL) && steps >= 1 &&
         !l->series[MEASURED_ITERATION_S].seen)
         l->average_s = l->runtime_s / steps;
+    double samples, steps_per_s; // rounded
+    if (number_after(line, "train_samples_per_second", &samples, NULL) &&
+        number_after(line, "train_steps_per_second", &steps_per_s, NULL) && steps_per_s >= 0.1) {
+        double batch = floor(samples / steps_per_s + 0.5);
+        if (batch >= 1 && fabs(samples / steps_per_s / batch - 1) < 0.01)
+            tell_count(l, TOLD_GLOBAL_BATCH, BY_WORDS, "samples/s over steps/s", (int64_t)batch);
+    }
     if (number_after(line, "train_samples_per_second", &value, NULL) ||
         (!strncmp(line, "Samples per second:", 19) && number_at(line + 19, &value, NULL))) {
         measure(l, MEASURED_SAMPLES, 100, value);
