@@ -13,6 +13,7 @@
 #include "data/import/import.h"
 
 enum { LIKES_MOST = GROUPS_MAX };
+#define OF_JOBS "NODELIST(REASON)" // of squeue
 
 // ---- the table
 
@@ -41,7 +42,9 @@ static enum status read_bare_row(struct sinfo *s, const struct text_lines *t, st
 {
     static const char *const available[] = {"up", "down", "drain", "inact"};
     bool fits = t->word_count == s->column_count && strcmp(t->words[0], "PARTITION") &&
-                strcmp(t->words[0], "NODELIST");
+                strcmp(t->words[0], "NODELIST") && strcmp(t->words[0], "JOBID");
+    if (s->of_jobs && t->word_count > s->name_column && *t->words[s->name_column] == '(')
+        return OK; // a job that waits
     if (fits && s->available_column >= 0) {
         int k = 0;
         while (k < 4 && strcmp(t->words[s->available_column], available[k])) k++;
@@ -57,7 +60,7 @@ static enum status read_bare_row(struct sinfo *s, const struct text_lines *t, st
 static bool is_prompt(const struct text_lines *t)
 {
     for (int i = 0; i < t->word_count; i++)
-        if (!strcmp(t->words[i], "sinfo")) return true;
+        if (!strcmp(t->words[i], "sinfo") || !strcmp(t->words[i], "squeue")) return true;
     return false;
 }
 
@@ -71,7 +74,7 @@ static enum status refuse_unnamed(const struct text_lines *t, struct error *err)
 
 static enum status read_row(struct sinfo *s, const struct text_lines *t, struct error *err)
 {
-    static const char *const names[] = {"NODELIST", "HOSTNAMES", "NODE", "NODEHOST"},
+    static const char *const names[] = {"NODELIST", "HOSTNAMES", "NODE", "NODEHOST", OF_JOBS},
                              *const gres[] = {"GRES", "TRES"}, *const available = "AVAIL",
                              *const states[] = {"STATE", "STATELONG", "STATECOMPACT"};
     for (int i = 0; i < t->word_count; i++)
@@ -82,6 +85,7 @@ static enum status read_row(struct sinfo *s, const struct text_lines *t, struct 
         s->state_column = column_of(t, states, ARRAY_LENGTH(states));
         if (s->gres_column < 0 && guess_columns(s, t)) return read_row(s, t, err);
         s->available_column = column_of(t, &available, 1), s->column_count = t->word_count;
+        s->of_jobs = s->name_column >= 0 && !strcmp(t->words[s->name_column], OF_JOBS);
         if (s->name_column >= 0 && s->gres_column < 0 && s->usual_gpus) return OK;
         if (s->name_column < 0 || s->gres_column < 0)
             return text_refuse(
@@ -231,6 +235,11 @@ static enum status read_nodes(struct sinfo *s, const char *path, const char *tex
     // "%N|%G|%t" is used, too
     text_open(t, path, text_without_bars(text, size, s->arena), size, s->arena);
     if (!words && kubernetes_describes(text)) return kubernetes_read_text(s, t, err);
+    if (!words && !strstr(text, "NODELIST")) {
+        TRY(schedulers_read(s, t, text, &more, err));
+        if (more) return OK;
+        text_open(t, path, text_without_bars(text, size, s->arena), size, s->arena);
+    }
     for (;;) {
         TRY(text_next(t, &more, err));
         if (!more) break;
@@ -273,7 +282,7 @@ static const char *like_of(const struct option_texts *likes, const char *type)
 
 static enum status find_group(struct cluster *c, const char *types[GROUPS_MAX],
                               const struct slurm_node *node, const struct option_texts *likes,
-                              int *group, struct arena *arena, struct error *err)
+                              int *group, struct said *said, struct arena *arena, struct error *err)
 {
     int g = 0;
     while (g < c->group_count &&
@@ -282,14 +291,24 @@ static enum status find_group(struct cluster *c, const char *types[GROUPS_MAX],
     *group = g;
     if (g < c->group_count) return OK;
     if (g == GROUPS_MAX) return refuse(err, "more than %d different kinds of nodes", GROUPS_MAX);
-    const char *like = like_of(likes, node->type);
+    const char *like = like_of(likes, node->type), **gpus;
+    struct cluster of_gpu = {0};
+    int count;
+    if (!like && *node->type)
+        TRY(cluster_of_gpu(&of_gpu, node->type, 0, &gpus, &count, arena, err));
     for (int k = 0; k < g; k++)
         if (strcmp(types[k], node->type) && like && like_of(likes, types[k]) == like)
             return refuse(err,
                           "--like: there are nodes with %s and with %s: give one for each, --like "
                           "%s=CLUSTER --like %s=CLUSTER",
                           types[k], node->type, types[k], node->type);
-    TRY(host_group(&c->groups[g], like, arena, err));
+    if (of_gpu.group_count) {
+        c->groups[g] = of_gpu.groups[0];
+        said_assume(said, "nodes with %s are as in %s (--like)", node->type, of_gpu.name);
+    } else if (!like && *node->type)
+        return refuse(err, "--like: no shipped cluster has %.60s: give --like %.60s=CLUSTER",
+                      node->type, node->type);
+    else TRY(host_group(&c->groups[g], like, arena, err));
     types[g] = node->type;
     c->groups[g].gpus_per_node = node->gpus;
     c->groups[g].nodes = 0;
@@ -310,6 +329,8 @@ static const struct option_row rows[] = {
      "cluster whose first group describes the nodes: shipped name or file; TYPE=CLUSTER: for nodes "
      "with GPUs of this gres type; may be repeated",
      .many = LIKES_MOST},
+    {"--nodes", OPTION_INT, OPT(read.asked_nodes),
+     "number of machines of a cloud, where the file does not say", 1, 65536},
     {"--all", OPTION_FLAG, OPT(read.all), "include nodes that are down or drained"},
 };
 
@@ -338,6 +359,17 @@ static void assume_types(struct options *o)
     }
 }
 
+static void put_network(struct node_group *g, const struct cloud_machine *m, struct reading *r)
+{
+    if (g->nodes) return; // the first node's
+    struct nic had = g->nic_count ? g->nics[0] : (struct nic){.link.latency_s = 5e-05};
+    g->nics = TAKE(r->arena, 1, struct nic), g->nic_count = 1;
+    *g->nics = (struct nic){
+        (enum nic_kind)m->network, m->cards, {m->card_gbit * 1e9 / 8, had.link.latency_s}};
+    said_assume(&r->said, "%s: %d GPUs, and %d x %g Gb/s between nodes", m->name, m->gpus, m->cards,
+                m->card_gbit);
+}
+
 static enum status read_file(void *options, struct error *err)
 {
     struct options *o = options;
@@ -351,7 +383,9 @@ static enum status read_file(void *options, struct error *err)
         TRY(host_group(&usual, any, r->arena, err));
         s->usual_gpus = usual.gpus_per_node;
     }
-    bool json = r->text[strspn(r->text, " \t\r\n")] == '{';
+    const char *body = strstr(r->text, "application/json") ? strstr(r->text, "\n{") : NULL;
+    if (body) r->size -= (size_t)(body - r->text), r->text = body; // behind HTTP's headers
+    bool json = r->text[strspn(r->text, " \t\r\n")] == '{' && !strstr(r->text, "\"InstanceType\"");
     TRY((json ? sinfo_read_json : read_nodes)(s, r->file.path, r->text, r->size, err));
     sinfo_end(s);
     TRY(expect_nodes(s, r->file.path, err));
@@ -363,14 +397,17 @@ static enum status read_file(void *options, struct error *err)
     if (!json && s->name_column >= 0 && s->gres_column < 0)
         said_assume(&r->said, "%d GPUs in each node, as %s has: the table has no GRES",
                     s->usual_gpus, any);
+    if (s->of_jobs) said_assume(&r->said, "nodes are those that have jobs");
+    if (s->guessed) said_assume(&r->said, "%s", s->guessed);
     c->groups = TAKE(r->arena, GROUPS_MAX, struct node_group);
-    c->places.node_count = s->count;
+    c->places.node_count = s->unnamed ? 0 : s->count;
     c->places.nodes = TAKE(r->arena, s->count, struct cluster_node);
     for (int i = 0; i < s->count; i++) {
         int group;
-        TRY(find_group(c, o->types, &s->nodes[i], &o->likes, &group, r->arena, err));
-        c->groups[group].nodes++;
+        TRY(find_group(c, o->types, &s->nodes[i], &o->likes, &group, &r->said, r->arena, err));
+        if (s->machine) put_network(&c->groups[group], s->machine, r);
         c->places.nodes[i] = (struct cluster_node){.name = s->nodes[i].name, .group = group};
+        c->groups[group].nodes++;
     }
     assume_types(o);
     return OK;
@@ -392,7 +429,7 @@ static const struct options defaults = {
     .import = {.reader = &reader, .output = "-", .name = "slurm"}};
 const struct command import_sinfo = {
     .name = "sinfo",
-    .text = "sinfo, scontrol, slurm.conf, kubectl ... -> cluster of these nodes",
-    .usage = "plumbline import sinfo FILE --like CLUSTER [-o cluster.json]",
+    .text = "sinfo, scontrol, kubectl, pbsnodes, ray, machines' names -> cluster of these",
+    .usage = "plumbline import sinfo FILE [--like CLUSTER] [-o cluster.json]",
     READER(rows, struct options, defaults),
 };

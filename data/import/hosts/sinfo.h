@@ -2,6 +2,7 @@
 #pragma once
 
 #include "data/import/hosts/names.h"
+#include "data/import/machines.h"
 
 struct slurm_node {
     const char *name, *type; // type "": the file does not state it
@@ -18,6 +19,7 @@ struct sinfo {
     int name_column, gres_column, state_column, available_column, column_count;
     int usual_gpus; // of a node where the table has no GRES; 0: not known
     bool no_header; // of the table
+    bool of_jobs;   // the table is squeue's
     bool ended;     // the table without GRES, by a line that is not of it
     const char *name, *gres, *tres, *state, *usual_gres; // usual: of NodeName=DEFAULT
     int total;                                           // nodes of the partition
@@ -27,6 +29,11 @@ struct sinfo {
     int devices;
     bool counted, detects;
     const char *type;
+    // of schedulers.c: nodes have no names; what was taken to be so (NULL: nothing); the machine
+    bool unnamed;
+    const char *guessed;
+    const struct cloud_machine *machine;
+    int64_t asked_nodes; // 0: not asked
 };
 
 // Nodes of a list that are alike, with what Slurm calls their gres. A node that is there already is
@@ -34,6 +41,9 @@ struct sinfo {
 // there.
 enum status sinfo_add(struct sinfo *s, const char *names, const char *gres, const char *state,
                       const struct text_lines *t, struct error *err);
+// pbsnodes, ray status, files that ask for machines of clouds; *any: it is one with nodes.
+enum status schedulers_read(struct sinfo *s, struct text_lines *t, const char *text, bool *any,
+                            struct error *err);
 // Leaves the nodes with GPUs that work, and counts the others.
 void sinfo_end(struct sinfo *s);
 enum status sinfo_read_json(struct sinfo *s, const char *path, const char *text, size_t size,

@@ -5,6 +5,7 @@
 
 #include "data/base/least.h"
 #include "data/import/logs/internal.h"
+#include "data/import/machines.h"
 
 enum { COUNTED_MOST = 1024 };
 
@@ -302,46 +303,20 @@ static const char *with_digits(char to[COUNTED_MOST], const char *line)
     return any ? to : line;
 }
 
-// Machines of clouds by their names (their makers' pages): what they have of which GPU. "4 x
+// Machines of clouds by their names: what they have of which GPU. "4 x
 // p5.48xlarge", "2 nodes of a3-highgpu-8g".
 static void read_machine(struct log *l, const char *line)
 {
-    static const struct {
-        const char *name, *gpu;
-        int gpus;
-    } machines[] = {{"p3dn.24xlarge", "v100-32gb", 8},    {"p3.16xlarge", "v100-16gb", 8},
-                    {"p3.8xlarge", "v100-16gb", 4},       {"p4d.24xlarge", "a100-40gb", 8},
-                    {"p4de.24xlarge", "a100-80gb", 8},    {"p5.48xlarge", "h100-80gb", 8},
-                    {"p5e.48xlarge", "h200-141gb", 8},    {"p5en.48xlarge", "h200-141gb", 8},
-                    {"p6-b200.48xlarge", "b200", 8},      {"g5.48xlarge", "a10g-24gb", 8},
-                    {"g5.12xlarge", "a10g-24gb", 4},      {"g5.24xlarge", "a10g-24gb", 4},
-                    {"g5.xlarge", "a10g-24gb", 1},        {"g5.2xlarge", "a10g-24gb", 1},
-                    {"g5.4xlarge", "a10g-24gb", 1},       {"g5.8xlarge", "a10g-24gb", 1},
-                    {"g5.16xlarge", "a10g-24gb", 1},      {"p3.2xlarge", "v100-16gb", 1},
-                    {"g4dn.xlarge", "t4-16gb", 1},        {"g4dn.12xlarge", "t4-16gb", 4},
-                    {"g4dn.metal", "t4-16gb", 8},         {"g6e.48xlarge", "l40s", 8},
-                    {"g6e.24xlarge", "l40s", 4},          {"g6e.12xlarge", "l40s", 4},
-                    {"a2-highgpu-8g", "a100-40gb", 8},    {"a2-megagpu-16g", "a100-40gb", 16},
-                    {"a2-ultragpu-8g", "a100-80gb", 8},   {"a3-highgpu-8g", "h100-80gb", 8},
-                    {"a3-megagpu-8g", "h100-80gb", 8},    {"a3-ultragpu-8g", "h200-141gb", 8},
-                    {"a4-highgpu-8g", "b200", 8},         {"ND96asr_v4", "a100-40gb", 8},
-                    {"ND96amsr_A100_v4", "a100-80gb", 8}, {"ND96isr_H100_v5", "h100-80gb", 8},
-                    {"ND96isr_H200_v5", "h200-141gb", 8}, {"ND40rs_v2", "v100-32gb", 8}};
-    int found = 0;
-    size_t which = 0;
     const char *at = NULL;
+    int found;
     bool may = strstr(line, "xlarge") || strstr(line, "gpu-") || strstr(line, "ND");
     if (!may || line[strspn(line, " ")] == '|') return; // a table's are many
-    for (size_t i = 0; i < ARRAY_LENGTH(machines); i++) {
-        const char *s = find_in_any_case(line, machines[i].name);
-        if (s) found++, which = i, at = s;
-    }
-    if (found != 1) return;
+    const struct cloud_machine *machine = cloud_machine_in(line, &at, &found);
+    if (!machine) return;
     char key[TOLD_KEY];
-    snprintf(key, sizeof key, OF_MACHINE "%s", machines[which].gpu);
-    tell(l, TOLD_GPU, BY_WORDS, "a cloud's machine", machines[which].gpu,
-         strlen(machines[which].gpu));
-    tell_count(l, TOLD_GPUS_PER_NODE, BY_WORDS, key, machines[which].gpus);
+    snprintf(key, sizeof key, OF_MACHINE "%s", machine->gpu);
+    tell(l, TOLD_GPU, BY_WORDS, "a cloud's machine", machine->gpu, strlen(machine->gpu));
+    tell_count(l, TOLD_GPUS_PER_NODE, BY_WORDS, key, machine->gpus);
     while (at > line && strchr(" xX*`", at[-1])) at--;
     const char *end = at;
     double nodes;

@@ -1,0 +1,211 @@
+// Nodes as other programs than Slurm know them: pbsnodes, ray status, and files by which machines
+// of clouds are asked for.
+#include <ctype.h>
+#include <string.h>
+#include <strings.h>
+
+#include "data/base/names.h"
+#include "data/import/hosts/sinfo.h"
+
+// So many nodes alike, which have no names: "node-K" until the cluster is made.
+static enum status add_unnamed(struct sinfo *s, int64_t nodes, const char *type, int64_t gpus,
+                               const struct text_lines *t, struct error *err)
+{
+    if (nodes < 1 || nodes > 65536 || gpus < 1 || gpus > 1024)
+        return text_refuse(t, err,
+                           "expected up to 65536 nodes of 1 to 1024 GPUs, found %lld of %lld",
+                           (long long)nodes, (long long)gpus);
+    s->unnamed = true;
+    return sinfo_add(s, arena_print(s->arena, "node-[1-%lld]", (long long)nodes),
+                     arena_print(s->arena, "gpu:%s%s%lld", type, *type ? ":" : "", (long long)gpus),
+                     "", t, err);
+}
+
+// ---- pbsnodes -a
+
+// A name alone at a line's begin; then "resources_available.ngpus = 4", or "gpus = 4" (Torque).
+static enum status read_pbs(struct sinfo *s, struct text_lines *t, struct error *err)
+{
+    const char *name = NULL, *type = "", *state = "", *gpus = "0";
+    for (bool more = true; more;) {
+        TRY(text_next(t, &more, err));
+        if (more && !t->word_count) continue;
+        const char *first = more ? t->words[0] : "", *begin = more ? t->rest_of[0] : NULL;
+        bool node = more && t->word_count == 1 && (t->line == 1 || begin[-1] == '\n') &&
+                    !strchr(first, '=') && !strchr(first, ':');
+        if ((node || !more) && name)
+            TRY(sinfo_add(s, name,
+                          arena_print(s->arena, "gpu:%s%s%s", type, *type ? ":" : "", gpus), state,
+                          t, err));
+        if (node) name = arena_copy_text(s->arena, first), type = state = "", gpus = "0";
+        if (!more || node || t->word_count < 3 || strcmp(t->words[1], "=")) continue;
+        const char *value = arena_copy_text(s->arena, t->words[2]);
+        int64_t count;
+        if (!strcmp(first, "state"))
+            state = has_one_of(value, (const char *const[]){"offline", NULL}) ? "down" : value;
+        if (!strcmp(first, "resources_available.ngpus") || !strcmp(first, "gpus")) {
+            if (!word_is_whole(value, &count))
+                return text_refuse(t, err, "expected a number of GPUs, found %.40s", value);
+            gpus = value;
+        }
+        if (!strncmp(first, "resources_available.gpu", 23) && isalpha((unsigned char)*value))
+            type = value;
+    }
+    return OK;
+}
+
+// ---- ray status
+
+// "0.0/4.0": the whole number behind the stroke; -1: it is none.
+static int64_t total_of(const char *word)
+{
+    const char *stroke = strchr(word, '/');
+    double total;
+    return stroke && word_is_number(stroke + 1, &total) && total >= 0 && total < 1e6 &&
+                   total == (double)(int64_t)total
+               ? (int64_t)total
+               : -1;
+}
+
+// Each node with GPUs has one accelerator_type, so their number is that of such nodes.
+static enum status read_ray(struct sinfo *s, struct text_lines *t, struct error *err)
+{
+    const char *type = "";
+    int64_t nodes = 0, gpus = 0, healthy = 0, count;
+    bool listed = false;
+    for (bool more;;) {
+        TRY(text_next(t, &more, err));
+        if (!more || (t->word_count && !strcmp(t->words[0], "Node:"))) break;
+        if (!t->word_count) continue;
+        const char *first = t->words[0], *second = t->word_count > 1 ? t->words[1] : "";
+        if (!strcmp(first, "Healthy:") || !strcmp(first, "Active:") || !strcmp(first, "Idle:"))
+            listed = true;
+        else if (first[strlen(first) - 1] == ':') listed = false;
+        if (listed && t->word_count == 2 && word_is_whole(first, &count)) healthy += count;
+        int64_t total = total_of(first);
+        if (total < 0) continue;
+        if (!strcmp(second, "GPU")) gpus = total;
+        if (strncasecmp(second, "accelerator", 11) || !strchr(second, ':') || !total) continue;
+        if (*type)
+            return text_refuse(t, err,
+                               "GPUs of types %.40s and %.40s, which ray status does not count "
+                               "apart: give ray status of each kind's nodes, or sinfo's table",
+                               type, strchr(second, ':') + 1);
+        type = arena_copy_text(s->arena, strchr(second, ':') + 1), nodes = total;
+    }
+    if (!gpus) return OK;
+    if (!nodes) nodes = healthy, s->guessed = "all nodes that are up have GPUs";
+    if (!nodes || gpus % nodes)
+        return text_refuse(t, err, "expected as many GPUs on each of %lld nodes, found %lld",
+                           (long long)nodes, (long long)gpus);
+    return add_unnamed(s, nodes, type, gpus / nodes, t, err);
+}
+
+// ---- machines of clouds
+
+// The number behind the keys that count machines, if all say the same; 0: none; -1: several.
+static int64_t count_in(const char *text)
+{
+    static const char *const keys[] = {"count",        "num_nodes",        "node_count",
+                                       "desired_size", "desired_capacity", "MinCount",
+                                       "min_count",    "instance_count",   "nodeCount"};
+    int64_t count = 0;
+    for (size_t i = 0; i < ARRAY_LENGTH(keys); i++)
+        for (const char *at = text; (at = strstr(at, keys[i]));) {
+            bool begins = at == text || (!isalnum((unsigned char)at[-1]) && at[-1] != '_');
+            at += strlen(keys[i]);
+            const char *value = at + strspn(at, " \t\"=:");
+            char digits[8] = "";
+            size_t length = strspn(value, "0123456789");
+            if (!begins || value == at || !length || length >= sizeof digits) continue;
+            memcpy(digits, value, length);
+            int64_t number = 0;
+            if (!word_is_whole(digits, &number) || !number) continue;
+            if (count && count != number) return -1;
+            count = number;
+        }
+    return count;
+}
+
+// Whether the first line that is no comment is "key:", as YAML has it.
+static bool begins_with_key(const char *text)
+{
+    while (*text == '#' || *text == '\n' || *text == '-' || *text == '\r')
+        text += strcspn(text, "\n"), text += *text == '\n';
+    size_t key = strspn(text, "abcdefghijklmnopqrstuvwxyz_");
+    return key && text[key] == ':';
+}
+
+// SkyPilot's "accelerators: H100:8" and "{H100: 8}"; num_nodes is 1 unless told.
+static bool read_accelerators(const char *text, const char **type, int64_t *gpus,
+                              struct arena *arena)
+{
+    const char *at = strstr(text, "accelerators:");
+    if (!at || !begins_with_key(text)) return false;
+    at += strlen("accelerators:"), at += strspn(at, " \"'{");
+    size_t length = strcspn(at, ":\"'} \n#,");
+    *type = arena_print(arena, "%.*s", (int)(length < 40 ? length : 40), at), *gpus = 1;
+    at += length + strspn(at + length, "\"'");
+    char digits[8] = "";
+    const char *number = *at == ':' ? at + 1 + strspn(at + 1, " ") : "";
+    size_t size = strspn(number, "0123456789");
+    if (size && size < sizeof digits) memcpy(digits, number, size), word_is_whole(digits, gpus);
+    return length > 1 && isalpha((unsigned char)**type);
+}
+
+static enum status read_cloud(struct sinfo *s, struct text_lines *t, struct error *err)
+{
+    const char *text = t->at, *at, *type = "";
+    int found;
+    int64_t gpus = 1, stated = count_in(text), nodes = s->asked_nodes ? s->asked_nodes : stated;
+    s->machine = cloud_machine_in(text, &at, &found);
+    bool sky = !found && read_accelerators(text, &type, &gpus, s->arena);
+    if (found > 1)
+        return refuse(err,
+                      "%s: names %d kinds of machines with GPUs: give a file with the one that "
+                      "is meant",
+                      t->path, found);
+    if (!found && !sky) return OK;
+    if (s->machine) type = s->machine->gpu, gpus = s->machine->gpus;
+    if (!nodes && sky) nodes = 1, s->guessed = "one node, as num_nodes is unless told";
+    if (nodes < 1)
+        return refuse(err, "%s: machines with %lld GPUs (%s): %s how many: give --nodes", t->path,
+                      (long long)gpus, s->machine ? s->machine->name : type,
+                      stated ? "the file has several numbers of" : "the file does not say");
+    return add_unnamed(s, nodes, type, gpus, t, err);
+}
+
+// ---- whichever it is
+
+static bool is_pbs(const char *text)
+{
+    return strstr(text, "resources_available.ngpus") || strstr(text, " Mom = ") ||
+           (strstr(text, "ntype = ") && strstr(text, " gpus = "));
+}
+static bool is_ray(const char *text)
+{
+    return strstr(text, "Node status\n") && strstr(text, "GPU");
+}
+static bool is_cloud(const char *text)
+{
+    const char *at;
+    int found;
+    cloud_machine_in(text, &at, &found);
+    return found || (strstr(text, "accelerators:") && strstr(text, "resources:"));
+}
+
+static const struct {
+    bool (*is)(const char *text);
+    enum status (*read)(struct sinfo *s, struct text_lines *t, struct error *err);
+} schedulers[] = {{is_pbs, read_pbs}, {is_ray, read_ray}, {is_cloud, read_cloud}};
+
+enum status schedulers_read(struct sinfo *s, struct text_lines *t, const char *text, bool *any,
+                            struct error *err)
+{
+    for (size_t i = 0; i < ARRAY_LENGTH(schedulers); i++) {
+        if (!schedulers[i].is(text)) continue;
+        TRY(schedulers[i].read(s, t, err));
+        if ((*any = s->count > 0)) return OK;
+    }
+    return OK;
+}
