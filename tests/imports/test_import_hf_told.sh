@@ -249,6 +249,8 @@ says 0 'assumed: .*LlamaForSequenceClassification is planned with the head of a 
 says 0 'qwen2: [0-9]* parameters' \
     '{"model_type": "internvl_chat", "llm_config": {"model_type": "qwen2"},
       "vision_config": {"hidden_size": 64}, "_name_or_path": "qwen2"}'
+says 0 'distilbert: 90426426 parameters' \
+    '{"model_type": "distilbert", "tie_word_embeddings": false}'
 says 2 '"whisper" is not read: it has an encoder of sound beside' '{"model_type": "whisper"}'
 says 2 '"t5gemma" is not read: it has an encoder of such layers' '{"model_type": "t5gemma"}'
 says 2 '"modernbert" is not read: it has windows to both sides' '{"model_type": "modernbert"}'

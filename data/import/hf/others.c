@@ -198,6 +198,7 @@ enum status hf_read_distilbert(struct hf_model *x, struct error *err)
     TRY(hf_count(x, "n_heads", &s->heads, err));
     TRY(hf_read_bert(x, err));
     s->positions -= 2;
+    if (!s->tied_embeddings) x->head_values -= s->vocabulary; // one bias of the logits
     return HF_DROPOUT(x, err, {"attention_dropout", 0.1}, {"dropout", 0.1});
 }
 
