@@ -76,104 +76,90 @@ static void put_cell(struct output *o, const char *text, size_t length)
     arena_reset(o->arena, mark);
 }
 
-// With nine places; nothing if it is not known.
-static void put_share(struct output *o, double value)
-{
-    if (value > 0 && value < 9e9) put_seconds(o, (int64_t)(value * 1e9));
-}
-
 // ---- tables
 
-static const char table_header[] =
-    "id,iteration_s,iteration_low_s,iteration_high_s,memory_bytes,memory_limit_bytes,fits,"
-    "fullest_rank,weight_bytes,gradient_bytes,optimizer_bytes,activation_bytes,working_bytes,"
-    "buffer_bytes,constant_bytes,tokens_per_s,model_tflops_per_gpu,mfu,causal_tflops_per_gpu,"
-    "causal_mfu,price_per_hour,price_per_million_tokens,reason\n";
-static const char no_prediction[] = ",,,,,,,,,,,,,,,,,,,,,,";
+// How a member of a prediction is written: a whole number of nanoseconds, or an int64_t, int, bool
+// or double as it is, or as 1e-12 of it. Times and shares of 0 are not known.
+enum shown { SECONDS, WHOLE, RANK, FLAG, RATE, SHARE, TERA };
+
+#define AT(member) offsetof(struct prediction, member)
+static const struct column {
+    const char *name;
+    enum shown shown;
+    size_t at;
+} columns[] = {
+    {"iteration_s", SECONDS, AT(iteration_ns)},
+    {"iteration_low_s", SECONDS, AT(low_ns)},
+    {"iteration_high_s", SECONDS, AT(high_ns)},
+    {"memory_bytes", WHOLE, AT(device_bytes)},
+    {"memory_limit_bytes", WHOLE, AT(limit_bytes)},
+    {"fits", FLAG, AT(fits)},
+    {"fullest_rank", RANK, AT(fullest_rank)},
+    {"weight_bytes", WHOLE, AT(memory.weight_bytes)},
+    {"gradient_bytes", WHOLE, AT(memory.gradient_bytes)},
+    {"optimizer_bytes", WHOLE, AT(memory.optimizer_bytes)},
+    {"activation_bytes", WHOLE, AT(memory.activation_bytes)},
+    {"working_bytes", WHOLE, AT(memory.working_bytes)},
+    {"buffer_bytes", WHOLE, AT(memory.buffer_bytes)},
+    {"constant_bytes", WHOLE, AT(memory.constant_bytes)},
+    {"tokens_per_s", RATE, AT(tokens_per_s)},
+    {"model_tflops_per_gpu", TERA, AT(model_flop_per_gpu_s)},
+    {"mfu", SHARE, AT(mfu)},
+    {"causal_tflops_per_gpu", TERA, AT(causal_flop_per_gpu_s)},
+    {"causal_mfu", SHARE, AT(causal_mfu)},
+    {"price_per_hour", SHARE, AT(price_per_hour)},
+    {"price_per_million_tokens", SHARE, AT(price_per_million_tokens)},
+};
+
+static void put_table_header(struct output *o)
+{
+    put(o, "id");
+    for (size_t i = 0; i < ARRAY_LENGTH(columns); i++) put(o, ","), put(o, columns[i].name);
+    put(o, ",reason\n");
+}
+
+// Of what is not known a table has an empty cell, and JSON no key.
+static void put_column(struct output *o, const struct column *c, const struct prediction *x)
+{
+    static const char *const flags[2][2] = {{"0", "1"}, {"false", "true"}};
+    const void *at = (const char *)x + c->at;
+    double share = c->shown < SHARE ? 1 : *(const double *)at / (c->shown == TERA ? 1e12 : 1);
+    bool known = c->shown == SECONDS ? *(const int64_t *)at != 0 : share > 0 && share < 9e9;
+    if (o->json && !known) return;
+    put(o, o->json ? ", \"" : ",");
+    if (o->json) put(o, c->name), put(o, "\": ");
+    if (!known) return;
+    switch (c->shown) {
+    case SECONDS: put_seconds(o, *(const int64_t *)at); break;
+    case WHOLE: put_whole(o, *(const int64_t *)at); break;
+    case RANK: put_whole(o, *(const int *)at); break;
+    case FLAG: put(o, flags[o->json][*(const bool *)at]); break;
+    case RATE: put_whole(o, (int64_t) * (const double *)at); break;
+    case SHARE:
+    case TERA: put_seconds(o, (int64_t)(share * 1e9)); break;
+    }
+}
 
 static void put_row_text(struct output *o, const char *id, size_t id_length,
                          const struct prediction *x)
 {
     put_cell(o, id, id_length);
-    if (*x->reason) {
-        put(o, no_prediction);
-        put_cell(o, x->reason, strlen(x->reason));
-        put(o, "\n");
-        return;
-    }
-    const struct memory_parts *m = &x->memory;
-    const int64_t times[] = {x->iteration_ns, x->low_ns, x->high_ns},
-                  bytes[] = {x->device_bytes, x->limit_bytes},
-                  parts[] = {m->weight_bytes,     m->gradient_bytes, m->optimizer_bytes,
-                             m->activation_bytes, m->working_bytes,  m->buffer_bytes,
-                             m->constant_bytes};
-    for (size_t i = 0; i < ARRAY_LENGTH(times); i++) {
-        put(o, ",");
-        if (times[i]) put_seconds(o, times[i]);
-    }
-    for (size_t i = 0; i < ARRAY_LENGTH(bytes); i++) put(o, ","), put_whole(o, bytes[i]);
-    put(o, x->fits ? ",1," : ",0,");
-    put_whole(o, x->fullest_rank);
-    for (size_t i = 0; i < ARRAY_LENGTH(parts); i++) put(o, ","), put_whole(o, parts[i]);
-    put(o, ","), put_whole(o, (int64_t)x->tokens_per_s);
-    put(o, ","), put_share(o, x->model_flop_per_gpu_s / 1e12);
-    put(o, ","), put_share(o, x->mfu);
-    put(o, ","), put_share(o, x->causal_flop_per_gpu_s / 1e12);
-    put(o, ","), put_share(o, x->causal_mfu);
-    put(o, ","), put_share(o, x->price_per_hour);
-    put(o, ","), put_share(o, x->price_per_million_tokens);
-    put(o, ",\n");
-}
-
-static void put_key(struct output *o, const char *key, int64_t value)
-{
-    put(o, ", \"");
-    put(o, key);
-    put(o, "\": ");
-    put_whole(o, value);
+    for (size_t i = 0; i < ARRAY_LENGTH(columns); i++)
+        if (*x->reason) put(o, ",");
+        else put_column(o, &columns[i], x);
+    put(o, ",");
+    if (*x->reason) put_cell(o, x->reason, strlen(x->reason));
+    put(o, "\n");
 }
 
 static void put_row_json(struct output *o, const char *id, size_t id_length,
                          const struct prediction *x)
 {
-    const struct memory_parts *m = &x->memory;
     put(o, o->first ? "[\n  {\"id\": " : ",\n  {\"id\": ");
     o->first = false;
     put_quoted(o, id, id_length);
-    if (*x->reason) {
-        put(o, ", \"reason\": ");
-        put_quoted(o, x->reason, strlen(x->reason));
-        put(o, "}");
-        return;
-    }
-    put(o, ", \"iteration_s\": ");
-    put_seconds(o, x->iteration_ns);
-    if (x->high_ns) {
-        put(o, ", \"iteration_low_s\": "), put_seconds(o, x->low_ns);
-        put(o, ", \"iteration_high_s\": "), put_seconds(o, x->high_ns);
-    }
-    put_key(o, "memory_bytes", x->device_bytes);
-    put_key(o, "memory_limit_bytes", x->limit_bytes);
-    put(o, x->fits ? ", \"fits\": true" : ", \"fits\": false");
-    put_key(o, "fullest_rank", x->fullest_rank);
-    put_key(o, "weight_bytes", m->weight_bytes);
-    put_key(o, "gradient_bytes", m->gradient_bytes);
-    put_key(o, "optimizer_bytes", m->optimizer_bytes);
-    put_key(o, "activation_bytes", m->activation_bytes);
-    put_key(o, "working_bytes", m->working_bytes);
-    put_key(o, "buffer_bytes", m->buffer_bytes);
-    put_key(o, "constant_bytes", m->constant_bytes);
-    put_key(o, "tokens_per_s", (int64_t)x->tokens_per_s);
-    if (x->model_flop_per_gpu_s > 0)
-        put(o, ", \"model_tflops_per_gpu\": "), put_share(o, x->model_flop_per_gpu_s / 1e12);
-    if (x->mfu > 0) put(o, ", \"mfu\": "), put_share(o, x->mfu);
-    if (x->causal_flop_per_gpu_s > 0)
-        put(o, ", \"causal_tflops_per_gpu\": "), put_share(o, x->causal_flop_per_gpu_s / 1e12);
-    if (x->causal_mfu > 0) put(o, ", \"causal_mfu\": "), put_share(o, x->causal_mfu);
-    if (x->price_per_hour > 0) {
-        put(o, ", \"price_per_hour\": "), put_share(o, x->price_per_hour);
-        put(o, ", \"price_per_million_tokens\": "), put_share(o, x->price_per_million_tokens);
-    }
+    if (*x->reason) put(o, ", \"reason\": "), put_quoted(o, x->reason, strlen(x->reason));
+    for (size_t i = 0; i < ARRAY_LENGTH(columns) && !*x->reason; i++) put_column(o, &columns[i], x);
     put(o, "}");
 }
 
@@ -189,7 +175,7 @@ static enum status predict_table(struct predictor *p, const char *path, const ch
     int predicted = 0, refused = 0;
     if (text) TRY(rows_open_text(&rows, path, text, strlen(text), defaults, arena, err));
     else TRY(rows_open(&rows, path, defaults, arena, err));
-    if (!o->json) put(o, table_header);
+    if (!o->json) put_table_header(o);
     for (;;) {
         TRY(rows_next(&rows, &row, &more, err));
         if (!more) break;

@@ -241,43 +241,6 @@ const char *inputs_source(const struct inputs *in, const struct fit_point *point
 // Kinds of kernels: the samples of each, the definition of their work, and the forms that their
 // fits may take.
 
-enum kernel {
-    // one for each precision
-    KERNEL_GEMM,
-    KERNEL_GEMM_DATA,
-    KERNEL_GEMM_WEIGHT,
-    KERNEL_ATTENTION,
-    KERNEL_ATTENTION_BACKWARD,
-    KERNEL_GROUPED,
-    KERNEL_GROUPED_BACKWARD,
-    KERNEL_RING,
-    KERNEL_RING_BACKWARD,
-    KERNEL_CAST,
-    KERNEL_LOW_RANK,
-    KERNEL_LOW_RANK_BACK,
-    // common to all precisions
-    KERNEL_ELEMENTWISE,
-    KERNEL_ELEMENTWISE_BACKWARD,
-    KERNEL_NORM, // by itself: the lines above have whole layers' parts
-    KERNEL_NORM_BACKWARD,
-    KERNEL_ACTIVATION,
-    KERNEL_ACTIVATION_BACKWARD,
-    KERNEL_COPY,
-    KERNEL_ROTARY,
-    KERNEL_DROPOUT,
-    KERNEL_DROPOUT_BACKWARD,
-    KERNEL_EMPTY,
-    KERNEL_OPTIMIZER,
-    KERNEL_TO_DEVICE,
-    KERNEL_TO_HOST,
-    KERNEL_TOP_K_COMPRESS,
-    KERNEL_TOP_K_DECOMPRESS,
-    KERNEL_QUANTISE_COMPRESS,
-    KERNEL_QUANTISE_DECOMPRESS,
-    KERNEL_COUNT
-};
-enum { KERNELS_OF_PRECISION = KERNEL_LOW_RANK_BACK + 1 };
-
 struct kernel_kind {
     const char *title; // for people
     enum sample_kind kind;
@@ -287,6 +250,68 @@ struct kernel_kind {
     int form_count;
     bool may_own; // may have a traffic rate of its own, where the other fit's rate predicts worse
 };
+
+// KERNEL(constant after KERNEL_, the members of struct kernel_kind ...): one for each precision,
+// and those that are common to all precisions.
+#define PLAIN {LINE_THROUGH_ZERO, LINE_WITH_OVERHEAD}, 2
+#define PRODUCT {LINE_THROUGH_ZERO, LINE_WITH_OVERHEAD, LINE_WITH_TRAFFIC}, 3
+#define KERNELS_EACH(KERNEL)                                                                       \
+    KERNEL(GEMM, "matrix products", SAMPLE_GEMM, NULL, "gradient", UNIT_FLOP, PRODUCT)             \
+    KERNEL(GEMM_DATA, "matrix products, gradients of inputs", SAMPLE_GEMM, "data gradient", NULL,  \
+           UNIT_FLOP, PLAIN)                                                                       \
+    KERNEL(GEMM_WEIGHT, "matrix products, gradients of weights", SAMPLE_GEMM, "weight gradient",   \
+           NULL, UNIT_FLOP, PLAIN, true)                                                           \
+    KERNEL(ATTENTION, "attention", SAMPLE_ATTENTION, NULL, "backward", UNIT_FLOP, PLAIN)           \
+    KERNEL(ATTENTION_BACKWARD, "attention, backward", SAMPLE_ATTENTION, "backward", NULL,          \
+           UNIT_FLOP, PLAIN)                                                                       \
+    KERNEL(GROUPED, "experts' products", SAMPLE_GROUPED, NULL, "gradient", UNIT_FLOP, PRODUCT)     \
+    KERNEL(GROUPED_BACKWARD, "experts' products, both gradients", SAMPLE_GROUPED, "gradient",      \
+           NULL, UNIT_FLOP, PRODUCT)                                                               \
+    KERNEL(RING, "attention in a step of a ring", SAMPLE_CONTEXT, NULL, "backward", UNIT_FLOP,     \
+           PLAIN)                                                                                  \
+    KERNEL(RING_BACKWARD, "attention in a step of a ring, backward", SAMPLE_CONTEXT, "backward",   \
+           NULL, UNIT_FLOP, PLAIN)                                                                 \
+    KERNEL(CAST, "casts to 8 bits", SAMPLE_CAST, NULL, NULL, UNIT_BYTES, PLAIN)                    \
+    KERNEL(LOW_RANK, "low-rank compression", SAMPLE_LOW_RANK, NULL, "decompress", UNIT_FLOP,       \
+           PRODUCT)                                                                                \
+    KERNEL(LOW_RANK_BACK, "low-rank decompression", SAMPLE_LOW_RANK, "decompress", NULL,           \
+           UNIT_FLOP, PRODUCT)
+#define KERNELS_COMMON(KERNEL)                                                                     \
+    KERNEL(ELEMENTWISE, "memory-bound parts", SAMPLE_MEMORY, NULL, "backward", UNIT_BYTES, PLAIN)  \
+    KERNEL(ELEMENTWISE_BACKWARD, "memory-bound parts, backward", SAMPLE_MEMORY, "backward", NULL,  \
+           UNIT_BYTES, PLAIN)                                                                      \
+    KERNEL(NORM, "norms", SAMPLE_MEMORY, "norm", "backward", UNIT_BYTES,                           \
+           PLAIN) /* by itself; above are whole layers' parts */                                   \
+    KERNEL(NORM_BACKWARD, "norms, backward", SAMPLE_MEMORY, "backward", NULL, UNIT_BYTES, PLAIN)   \
+    KERNEL(ACTIVATION, "activations", SAMPLE_MEMORY, "activation", "backward", UNIT_BYTES, PLAIN)  \
+    KERNEL(ACTIVATION_BACKWARD, "activations, backward", SAMPLE_MEMORY, "backward", NULL,          \
+           UNIT_BYTES, PLAIN)                                                                      \
+    KERNEL(COPY, "copies on the device", SAMPLE_MEMORY, "copy", NULL, UNIT_BYTES, PLAIN)           \
+    KERNEL(ROTARY, "rotary positions", SAMPLE_ROTARY, NULL, NULL, UNIT_BYTES, PLAIN)               \
+    KERNEL(DROPOUT, "dropout", SAMPLE_DROPOUT, NULL, "backward", UNIT_BYTES, PLAIN)                \
+    KERNEL(DROPOUT_BACKWARD, "dropout, backward", SAMPLE_DROPOUT, "backward", NULL, UNIT_BYTES,    \
+           PLAIN)                                                                                  \
+    KERNEL(EMPTY, "calls of empty blocks", SAMPLE_OVERHEAD, NULL, NULL, UNIT_CALLS, PLAIN)         \
+    KERNEL(OPTIMIZER, "optimizer steps", SAMPLE_OPTIMIZER, NULL, NULL, UNIT_VALUES, PLAIN)         \
+    KERNEL(TO_DEVICE, "host to device, pinned", SAMPLE_TRANSFER, "host to device, pinned", NULL,   \
+           UNIT_BYTES, PLAIN)                                                                      \
+    KERNEL(TO_HOST, "device to host, pinned", SAMPLE_TRANSFER, "device to host, pinned", NULL,     \
+           UNIT_BYTES, PLAIN)                                                                      \
+    KERNEL(TOP_K_COMPRESS, "largest values, compress", SAMPLE_TOP_K, "compress", "decompress",     \
+           UNIT_VALUES, PLAIN)                                                                     \
+    KERNEL(TOP_K_DECOMPRESS, "largest values, decompress", SAMPLE_TOP_K, "decompress", NULL,       \
+           UNIT_VALUES, PLAIN)                                                                     \
+    KERNEL(QUANTISE_COMPRESS, "fewer bits, compress", SAMPLE_QUANTISE, "compress", "decompress",   \
+           UNIT_VALUES, PLAIN)                                                                     \
+    KERNEL(QUANTISE_DECOMPRESS, "fewer bits, decompress", SAMPLE_QUANTISE, "decompress", NULL,     \
+           UNIT_VALUES, PLAIN)
+#define KERNEL_CONSTANT(constant, ...) KERNEL_##constant,
+enum kernel {
+    KERNELS_EACH(KERNEL_CONSTANT) KERNELS_OF_PRECISION,
+    KERNEL_LAST_OF_PRECISION = KERNELS_OF_PRECISION - 1,
+    KERNELS_COMMON(KERNEL_CONSTANT) KERNEL_COUNT
+};
+#undef KERNEL_CONSTANT
 extern const struct kernel_kind kernel_kinds[KERNEL_COUNT];
 
 bool kernel_has(enum kernel kernel, const struct sample *s);

@@ -6,61 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#define PLAIN {LINE_THROUGH_ZERO, LINE_WITH_OVERHEAD}, 2
-#define PRODUCT {LINE_THROUGH_ZERO, LINE_WITH_OVERHEAD, LINE_WITH_TRAFFIC}, 3
-
-const struct kernel_kind kernel_kinds[KERNEL_COUNT] = {
-    [KERNEL_GEMM] = {"matrix products", SAMPLE_GEMM, NULL, "gradient", UNIT_FLOP, PRODUCT},
-    [KERNEL_GEMM_DATA] = {"matrix products, gradients of inputs", SAMPLE_GEMM, "data gradient",
-                          NULL, UNIT_FLOP, PLAIN},
-    [KERNEL_GEMM_WEIGHT] = {"matrix products, gradients of weights", SAMPLE_GEMM, "weight gradient",
-                            NULL, UNIT_FLOP, PLAIN, true},
-    [KERNEL_ATTENTION] = {"attention", SAMPLE_ATTENTION, NULL, "backward", UNIT_FLOP, PLAIN},
-    [KERNEL_ATTENTION_BACKWARD] = {"attention, backward", SAMPLE_ATTENTION, "backward", NULL,
-                                   UNIT_FLOP, PLAIN},
-    [KERNEL_GROUPED] = {"experts' products", SAMPLE_GROUPED, NULL, "gradient", UNIT_FLOP, PRODUCT},
-    [KERNEL_GROUPED_BACKWARD] = {"experts' products, both gradients", SAMPLE_GROUPED, "gradient",
-                                 NULL, UNIT_FLOP, PRODUCT},
-    [KERNEL_RING] = {"attention in a step of a ring", SAMPLE_CONTEXT, NULL, "backward", UNIT_FLOP,
-                     PLAIN},
-    [KERNEL_RING_BACKWARD] = {"attention in a step of a ring, backward", SAMPLE_CONTEXT, "backward",
-                              NULL, UNIT_FLOP, PLAIN},
-    [KERNEL_CAST] = {"casts to 8 bits", SAMPLE_CAST, NULL, NULL, UNIT_BYTES, PLAIN},
-    [KERNEL_LOW_RANK] = {"low-rank compression", SAMPLE_LOW_RANK, NULL, "decompress", UNIT_FLOP,
-                         PRODUCT},
-    [KERNEL_LOW_RANK_BACK] = {"low-rank decompression", SAMPLE_LOW_RANK, "decompress", NULL,
-                              UNIT_FLOP, PRODUCT},
-    [KERNEL_ELEMENTWISE] = {"memory-bound parts", SAMPLE_MEMORY, NULL, "backward", UNIT_BYTES,
-                            PLAIN},
-    [KERNEL_ELEMENTWISE_BACKWARD] = {"memory-bound parts, backward", SAMPLE_MEMORY, "backward",
-                                     NULL, UNIT_BYTES, PLAIN},
-    [KERNEL_NORM] = {"norms", SAMPLE_MEMORY, "norm", "backward", UNIT_BYTES, PLAIN},
-    [KERNEL_NORM_BACKWARD] = {"norms, backward", SAMPLE_MEMORY, "backward", NULL, UNIT_BYTES,
-                              PLAIN},
-    [KERNEL_ACTIVATION] = {"activations", SAMPLE_MEMORY, "activation", "backward", UNIT_BYTES,
-                           PLAIN},
-    [KERNEL_ACTIVATION_BACKWARD] = {"activations, backward", SAMPLE_MEMORY, "backward", NULL,
-                                    UNIT_BYTES, PLAIN},
-    [KERNEL_COPY] = {"copies on the device", SAMPLE_MEMORY, "copy", NULL, UNIT_BYTES, PLAIN},
-    [KERNEL_ROTARY] = {"rotary positions", SAMPLE_ROTARY, NULL, NULL, UNIT_BYTES, PLAIN},
-    [KERNEL_DROPOUT] = {"dropout", SAMPLE_DROPOUT, NULL, "backward", UNIT_BYTES, PLAIN},
-    [KERNEL_DROPOUT_BACKWARD] = {"dropout, backward", SAMPLE_DROPOUT, "backward", NULL, UNIT_BYTES,
-                                 PLAIN},
-    [KERNEL_EMPTY] = {"calls of empty blocks", SAMPLE_OVERHEAD, NULL, NULL, UNIT_CALLS, PLAIN},
-    [KERNEL_OPTIMIZER] = {"optimizer steps", SAMPLE_OPTIMIZER, NULL, NULL, UNIT_VALUES, PLAIN},
-    [KERNEL_TO_DEVICE] = {"host to device, pinned", SAMPLE_TRANSFER, "host to device, pinned", NULL,
-                          UNIT_BYTES, PLAIN},
-    [KERNEL_TO_HOST] = {"device to host, pinned", SAMPLE_TRANSFER, "device to host, pinned", NULL,
-                        UNIT_BYTES, PLAIN},
-    [KERNEL_TOP_K_COMPRESS] = {"largest values, compress", SAMPLE_TOP_K, "compress", "decompress",
-                               UNIT_VALUES, PLAIN},
-    [KERNEL_TOP_K_DECOMPRESS] = {"largest values, decompress", SAMPLE_TOP_K, "decompress", NULL,
-                                 UNIT_VALUES, PLAIN},
-    [KERNEL_QUANTISE_COMPRESS] = {"fewer bits, compress", SAMPLE_QUANTISE, "compress", "decompress",
-                                  UNIT_VALUES, PLAIN},
-    [KERNEL_QUANTISE_DECOMPRESS] = {"fewer bits, decompress", SAMPLE_QUANTISE, "decompress", NULL,
-                                    UNIT_VALUES, PLAIN},
-};
+#define KERNEL_KIND(constant, ...) {__VA_ARGS__},
+const struct kernel_kind kernel_kinds[KERNEL_COUNT] = {KERNELS_EACH(KERNEL_KIND)
+                                                           KERNELS_COMMON(KERNEL_KIND)};
 
 bool kernel_has(enum kernel kernel, const struct sample *s)
 {

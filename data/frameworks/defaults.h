@@ -27,40 +27,42 @@ enum program {
 extern const char *const program_names[]; // [PROGRAM_COUNT], NULL
 
 // Traits that tables and logs leave out, in an order in which each depends on earlier ones only.
-enum trait {
-    TRAIT_GATED,
-    TRAIT_RMS_NORM,
-    TRAIT_TIED,
-    TRAIT_DROPOUT,
-    TRAIT_BIAS,
-    TRAIT_LEARNED_POSITIONS,
-    TRAIT_PRECISION, // enum precision
-    TRAIT_ATTENTION, // enum attention_stated
-    TRAIT_SEQUENCE_PARALLEL,
-    TRAIT_ZERO,
-    TRAIT_FIXED_CAPACITY,
-    TRAIT_EXPERT_PRODUCTS, // enum expert_products
-    TRAIT_GRAPHS,          // enum graphs
-    TRAIT_RECOMPUTE,       // enum recompute
-    TRAIT_GRADIENT_BYTES,
-    TRAIT_OVERLAP,
-    TRAIT_OVERLAP_MESSAGES,
-    TRAIT_OVERLAP_TENSOR,
-    TRAIT_OVERLAP_INPUT_GRADIENTS,
-    TRAIT_COMPILED,
-    TRAIT_WHOLE_SUMS,
-    TRAIT_OWNER_BROADCASTS,
-    TRAIT_UNFUSED,    // bits of enum unfused
-    TRAIT_DISPATCHER, // enum dispatcher
-    TRAIT_OVERLAP_DISPATCH,
-    TRAIT_FUSED_LOSS,
-    TRAIT_KEPT_LOGITS,
-    TRAIT_LOSS_IN_PLACE,
-    TRAIT_STOPPED_RECOMPUTE,
-    TRAIT_CONTEXT_KIND, // enum context_kind
-    TRAIT_COUNT
-};
-extern const char *const trait_columns[]; // [TRAIT_COUNT]: the columns of tables of runs
+// TRAIT(constant after TRAIT_, its column in tables of runs)
+#define TRAITS(TRAIT)                                                                              \
+    TRAIT(GATED, "gated")                                                                          \
+    TRAIT(RMS_NORM, "rms_norm")                                                                    \
+    TRAIT(TIED, "tied")                                                                            \
+    TRAIT(DROPOUT, "dropout")                                                                      \
+    TRAIT(BIAS, "bias")                                                                            \
+    TRAIT(LEARNED_POSITIONS, "positions")                                                          \
+    TRAIT(PRECISION, "precision") /* enum precision */                                             \
+    TRAIT(ATTENTION, "flash")     /* enum attention_stated */                                      \
+    TRAIT(SEQUENCE_PARALLEL, "sp")                                                                 \
+    TRAIT(ZERO, "zero")                                                                            \
+    TRAIT(FIXED_CAPACITY, "fixed_capacity")                                                        \
+    TRAIT(EXPERT_PRODUCTS, "expert_products") /* enum expert_products */                           \
+    TRAIT(GRAPHS, "graphs")                   /* enum graphs */                                    \
+    TRAIT(RECOMPUTE, "recompute")             /* enum recompute */                                 \
+    TRAIT(GRADIENT_BYTES, "gradient_bytes")                                                        \
+    TRAIT(OVERLAP, "overlap")                                                                      \
+    TRAIT(OVERLAP_MESSAGES, "overlap_messages")                                                    \
+    TRAIT(OVERLAP_TENSOR, "overlap_tensor")                                                        \
+    TRAIT(OVERLAP_INPUT_GRADIENTS, "overlap_input_gradients")                                      \
+    TRAIT(COMPILED, "compiled")                                                                    \
+    TRAIT(WHOLE_SUMS, "whole_gradient_sums")                                                       \
+    TRAIT(OWNER_BROADCASTS, "owner_broadcasts")                                                    \
+    TRAIT(UNFUSED, "unfused")       /* bits of enum unfused */                                     \
+    TRAIT(DISPATCHER, "dispatcher") /* enum dispatcher */                                          \
+    TRAIT(OVERLAP_DISPATCH, "overlap_dispatch")                                                    \
+    TRAIT(FUSED_LOSS, "fused_loss")                                                                \
+    TRAIT(KEPT_LOGITS, "kept_logits")                                                              \
+    TRAIT(LOSS_IN_PLACE, "loss_in_place")                                                          \
+    TRAIT(STOPPED_RECOMPUTE, "stopped_recompute")                                                  \
+    TRAIT(CONTEXT_KIND, "context_kind") /* enum context_kind */
+#define TRAIT_CONSTANT(constant, column) TRAIT_##constant,
+enum trait { TRAITS(TRAIT_CONSTANT) TRAIT_COUNT };
+#undef TRAIT_CONSTANT
+extern const char *const trait_columns[]; // [TRAIT_COUNT]
 // The cell that states the value ("te", "bf16", "1").
 const char *trait_value_text(enum trait trait, int value);
 

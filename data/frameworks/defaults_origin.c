@@ -11,36 +11,8 @@ const char *const program_names[] = {
     "deepspeed", "torchtitan", "automodel", "llm-foundry",     "nanotron", "transformers",
     "internevo", "other",      NULL};
 
-const char *const trait_columns[] = {"gated",
-                                     "rms_norm",
-                                     "tied",
-                                     "dropout",
-                                     "bias",
-                                     "positions",
-                                     "precision",
-                                     "flash",
-                                     "sp",
-                                     "zero",
-                                     "fixed_capacity",
-                                     "expert_products",
-                                     "graphs",
-                                     "recompute",
-                                     "gradient_bytes",
-                                     "overlap",
-                                     "overlap_messages",
-                                     "overlap_tensor",
-                                     "overlap_input_gradients",
-                                     "compiled",
-                                     "whole_gradient_sums",
-                                     "owner_broadcasts",
-                                     "unfused",
-                                     "dispatcher",
-                                     "overlap_dispatch",
-                                     "fused_loss",
-                                     "kept_logits",
-                                     "loss_in_place",
-                                     "stopped_recompute",
-                                     "context_kind"};
+#define TRAIT_COLUMN(constant, column) column,
+const char *const trait_columns[] = {TRAITS(TRAIT_COLUMN)};
 
 const char *trait_value_text(enum trait trait, int value)
 {

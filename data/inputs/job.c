@@ -52,14 +52,6 @@ static const struct member placement_rows[] = {
 };
 static MEMBERS(placement, struct placement_wishes, NULL, true, NULL);
 
-GET_MEMBER(get_unfused) { return set_get(value, unfused_names, to, arena, err); }
-
-PUT_MEMBER(put_unfused)
-{
-    const bool *unfused = from;
-    if (memchr(unfused, true, UNFUSED_COUNT)) set_put(w, key, unfused_names, unfused);
-}
-
 // Offers every set of these modules.
 GET_MEMBER(get_modules)
 {
@@ -89,8 +81,7 @@ static const struct member job_rows[] = {
     KEY_NAME(job, trainer, OPTIONAL, ALWAYS_WRITTEN, trainer_names),
     KEY_BOOL(job, fused_loss, OPTIONAL, ALWAYS_WRITTEN),
     KEY_BOOL(job, compiled, OPTIONAL, IF_SET),
-    KEY_PART("unfused", JSON_ARRAY, OPTIONAL, offsetof(struct job, unfused), get_unfused,
-             put_unfused),
+    KEY_SET(job, unfused, OPTIONAL, IF_SET, unfused_names),
     KEY_BOOL(job, stopped_recompute, OPTIONAL, IF_SET),
     KEY_BOOL(job, gathered_logits, OPTIONAL, ALWAYS_WRITTEN),
     KEY_BOOL(job, chunked_loss, OPTIONAL, IF_SET),
@@ -120,8 +111,7 @@ static const struct member job_rows[] = {
     KEY_NAME(job, stage_degrees, OPTIONAL, IF_SET, stage_degrees_names),
     KEY_NAME(job, replicas, OPTIONAL, IF_SET, replicas_names),
     KEY_LIST(job, widths, width_list_count, OPTIONAL, IF_SET, 16, &width_list_members),
-    KEY_PART("recompute", JSON_ARRAY, OPTIONAL, offsetof(struct job, recompute), modes_get,
-             modes_put),
+    KEY_SET(job, recompute, OPTIONAL, ALWAYS_WRITTEN, recompute_names),
     KEY_INT(job, sharded_zero, OPTIONAL, IF_SET, 2, 3),
     KEY_ARRAY(job, vocabulary_tensor, vocabulary_tensor_count, JSON_INT, OPTIONAL, IF_SET, 1,
               DEGREE_MAX, VOCABULARY_DEGREES_MAX),

@@ -183,35 +183,35 @@ enum framework {
 extern const char *const framework_names[]; // "any", "megatron", ..., "torchtitan-0.2", "axonn"
 
 // ---- the space of layouts that a solve searches (data/inputs/space.h walks it)
-
-// What may be chosen; a key that the job's `space` does not mention keeps the value of `layout`.
-enum space_key {
-    SPACE_TENSOR,
-    SPACE_CONTEXT,
-    SPACE_PIPELINE,
-    SPACE_DATA, // the last of the degrees whose product is the devices
-    SPACE_EXPERT_TENSOR,
-    SPACE_EXPERT,
-    SPACE_SCHEDULE,
-    SPACE_VIRTUAL_STAGES,
-    SPACE_MICRO_BATCH,
-    SPACE_SEQUENCE_PARALLEL,
-    SPACE_ZERO,
-    SPACE_GRADIENT_SYNC,
-    SPACE_OFFLOAD_OPTIMIZER,
-    SPACE_BARRIER,
-    SPACE_FUSED_EMBEDDING_SYNC,
-    SPACE_LOCAL_LOSS_EVERY,
-    SPACE_SLICE_COUNT,
-    SPACE_CONTEXT_KIND,
-    SPACE_OVERLAPPED_DISPATCH,
-    SPACE_POOL,
-    SPACE_GRID_ORDER,
-    SPACE_GRID_GATHERS,
-    SPACE_RECOMPUTE,
-    SPACE_KEY_COUNT
-};
-extern const char *const space_key_names[]; // as in struct layout; of slices, "slice_count"
+// KEY(constant after SPACE_, as in struct layout): what may be chosen; a key that the job's `space`
+// does not mention keeps the value of `layout`.
+#define SPACE_KEYS(KEY)                                                                            \
+    KEY(TENSOR, tensor)                                                                            \
+    KEY(CONTEXT, context)                                                                          \
+    KEY(PIPELINE, pipeline)                                                                        \
+    KEY(DATA, data) /* the last of the degrees whose product is the devices */                     \
+    KEY(EXPERT_TENSOR, expert_tensor)                                                              \
+    KEY(EXPERT, expert)                                                                            \
+    KEY(SCHEDULE, schedule)                                                                        \
+    KEY(VIRTUAL_STAGES, virtual_stages)                                                            \
+    KEY(MICRO_BATCH, micro_batch)                                                                  \
+    KEY(SEQUENCE_PARALLEL, sequence_parallel)                                                      \
+    KEY(ZERO, zero)                                                                                \
+    KEY(GRADIENT_SYNC, gradient_sync)                                                              \
+    KEY(OFFLOAD_OPTIMIZER, offload_optimizer)                                                      \
+    KEY(BARRIER, barrier)                                                                          \
+    KEY(FUSED_EMBEDDING_SYNC, fused_embedding_sync)                                                \
+    KEY(LOCAL_LOSS_EVERY, local_loss_every)                                                        \
+    KEY(SLICE_COUNT, slice_count)                                                                  \
+    KEY(CONTEXT_KIND, context_kind)                                                                \
+    KEY(OVERLAPPED_DISPATCH, overlapped_dispatch)                                                  \
+    KEY(POOL, pool)                                                                                \
+    KEY(GRID_ORDER, grid_order)                                                                    \
+    KEY(GRID_GATHERS, grid_gathers)                                                                \
+    KEY(RECOMPUTE, recompute)
+#define SPACE_CONSTANT(constant, key) SPACE_##constant,
+enum space_key { SPACE_KEYS(SPACE_CONSTANT) SPACE_KEY_COUNT };
+extern const char *const space_key_names[];
 
 // Switches of the trainer, each a key of the job, that a layout of a space has wherever its
 // framework has them and where they can cost nothing (data/inputs/framework.h).

@@ -32,7 +32,3 @@ extern const struct members boundary_offer_members, gradient_offer_members, boun
 extern const struct members tier_option_members;
 member_get job_get_shares; // the shares of offload_percents, into tier_options
 enum status job_check_tiers(const struct job *j, const char *file, struct error *err);
-
-// Recompute modes, bool[RECOMPUTE_COUNT], as an array of names.
-member_get modes_get;
-member_put modes_put;

@@ -164,7 +164,6 @@ static const struct member layout_rows[] = {
 GET_MEMBER(finish_layout)
 {
     struct layout *l = to;
-    (void)value, (void)arena, (void)err, (void)context;
     if (l->expert_tensor == l->tensor) l->expert_tensor = 0;
     if (l->schedule == SCHEDULE_1F1B &&
         in_flight_fits(l->in_flight, l->pipeline, LISTED_STAGES_MAX))
@@ -313,19 +312,6 @@ static const struct member budget_rows[] = {
 };
 MEMBERS(budget, struct quality_budget, &budget_initial, true, NULL);
 
-void modes_put(struct json_writer *w, const char *key, const void *modes, const void *context)
-{
-    (void)context;
-    set_put(w, key, recompute_names, modes);
-}
-
-enum status modes_get(const struct json *array, void *modes, const void *context,
-                      struct arena *arena, struct error *err)
-{
-    (void)context;
-    return set_get(array, recompute_names, modes, arena, err);
-}
-
 // ---- rules
 
 const struct rule rule_empty = {.action = RULE_REQUIRE,
@@ -337,25 +323,6 @@ const struct rule rule_empty = {.action = RULE_REQUIRE,
                                 .compresses_gradient = -1,
                                 .compresses_boundary = -1};
 
-GET_MEMBER(get_groups)
-{
-    struct rule *r = to;
-    if (!json_is_present(value)) return OK;
-    if (json_length(value) < 1 || json_length(value) > RULE_GROUPS_MAX)
-        return json_refuse(value, err, "expected 1 to %d names, found %d", RULE_GROUPS_MAX,
-                           json_length(value));
-    return json_texts(value, &r->groups, &r->group_count, arena, err);
-}
-
-PUT_MEMBER(put_groups)
-{
-    const struct rule *r = from;
-    if (!r->group_count) return;
-    json_open_array(w, key);
-    for (int i = 0; i < r->group_count; i++) json_put_text(w, NULL, r->groups[i]);
-    json_close_array(w);
-}
-
 GET_MEMBER(get_recompute)
 {
     struct rule *r = to;
@@ -363,13 +330,13 @@ GET_MEMBER(get_recompute)
     if (json_length(value) < 1)
         return json_refuse(value, err, "expected at least one mode, found none");
     r->recompute_stated = true;
-    return modes_get(value, r->recompute, context, arena, err);
+    return set_get(value, recompute_names, r->recompute, arena, err);
 }
 
 PUT_MEMBER(put_recompute)
 {
     const struct rule *r = from;
-    if (r->recompute_stated) modes_put(w, key, r->recompute, context);
+    if (r->recompute_stated) set_put(w, key, recompute_names, r->recompute);
 }
 
 GET_MEMBER(finish_rule)
@@ -382,7 +349,7 @@ GET_MEMBER(finish_rule)
 static const struct member rule_rows[] = {
     KEY_NAME(rule, action, REQUIRED, ALWAYS_WRITTEN, rule_action_names),
     KEY_INT(rule, stage, OPTIONAL, IF_STATED, 0, STAGES_MAX - 1),
-    KEY_PART("groups", JSON_ARRAY, OPTIONAL, 0, get_groups, put_groups),
+    KEY_TEXTS(rule, groups, group_count, OPTIONAL, 1, RULE_GROUPS_MAX),
     KEY_INT(rule, holds_first, OPTIONAL, IF_STATED, 0, 1 << 20),
     KEY_INT(rule, holds_last, OPTIONAL, IF_STATED, 0, 1 << 20),
     KEY_TEXT(rule, run, OPTIONAL),

@@ -12,27 +12,8 @@ enum { DEGREES_MOST = 64, COMBINATIONS_MOST = 256 };
 const char *const replicas_names[] = {"split", "in_turn", NULL};
 const char *const stage_degrees_names[] = {"uniform", "per_group", "per_stage", NULL};
 
-GET_MEMBER(get_groups)
-{
-    struct width_list *w = to;
-    if (!json_is_present(value)) return OK;
-    if (json_length(value) < 1 || json_length(value) > GROUPS_MAX)
-        return json_refuse(value, err, "expected 1 to %d names, found %d", GROUPS_MAX,
-                           json_length(value));
-    return json_texts(value, &w->groups, &w->group_count, arena, err);
-}
-
-PUT_MEMBER(put_groups)
-{
-    const struct width_list *l = from;
-    if (!l->group_count) return;
-    json_open_array(w, key);
-    for (int i = 0; i < l->group_count; i++) json_put_text(w, NULL, l->groups[i]);
-    json_close_array(w);
-}
-
 static const struct member width_list_rows[] = {
-    KEY_PART("groups", JSON_ARRAY, OPTIONAL, 0, get_groups, put_groups),
+    KEY_TEXTS(width_list, groups, group_count, OPTIONAL, 1, GROUPS_MAX),
     KEY_ARRAY(width_list, tensor, tensor_count, JSON_INT, OPTIONAL, IF_SET, 1, DEGREE_MAX,
               DEGREES_MOST),
     KEY_ARRAY(width_list, context, context_count, JSON_INT, OPTIONAL, IF_SET, 1, DEGREE_MAX,

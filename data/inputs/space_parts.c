@@ -11,30 +11,8 @@
 #include "data/inputs/space.h"
 #include "data/kinds/schedules.h"
 
-const char *const space_key_names[] = {"tensor",
-                                       "context",
-                                       "pipeline",
-                                       "data",
-                                       "expert_tensor",
-                                       "expert",
-                                       "schedule",
-                                       "virtual_stages",
-                                       "micro_batch",
-                                       "sequence_parallel",
-                                       "zero",
-                                       "gradient_sync",
-                                       "offload_optimizer",
-                                       "barrier",
-                                       "fused_embedding_sync",
-                                       "local_loss_every",
-                                       "slice_count",
-                                       "context_kind",
-                                       "overlapped_dispatch",
-                                       "pool",
-                                       "grid_order",
-                                       "grid_gathers",
-                                       "recompute",
-                                       NULL};
+#define KEY_TEXT_OF(constant, key) #key,
+const char *const space_key_names[] = {SPACE_KEYS(KEY_TEXT_OF) NULL};
 
 enum { AXIS_VALUES_MAX = 256 };
 
@@ -54,19 +32,6 @@ PUT_MEMBER(put_all)
     bool all[SPACE_KEY_COUNT];
     for (int i = 0; i < SPACE_KEY_COUNT; i++) all[i] = space->axes[i].kind == AXIS_ALL;
     set_put(w, key, space_key_names, all);
-}
-
-GET_MEMBER(get_switches)
-{
-    return set_get(value, trainer_switch_names, ((struct space *)to)->switches, arena, err);
-}
-
-PUT_MEMBER(put_switches)
-{
-    const struct space *space = from;
-    bool any = false;
-    for (int i = 0; i < SWITCH_COUNT; i++) any = any || space->switches[i];
-    if (any) set_put(w, key, trainer_switch_names, space->switches);
 }
 
 // The values of a list must differ; a key with all values must have no list.
@@ -126,7 +91,7 @@ static const struct member space_rows[] = {
     KEY_NAMES("recompute", SPACE_RECOMPUTE, recompute_setting_names),
     KEY_BOOL(space, fewer_devices, OPTIONAL, ALWAYS_WRITTEN),
     KEY_NAME(space, framework, OPTIONAL, IF_SET, framework_names),
-    KEY_PART("switches", JSON_ARRAY, OPTIONAL, 0, get_switches, put_switches),
+    KEY_SET(space, switches, OPTIONAL, IF_SET, trainer_switch_names),
     KEY_BOOL(space, tensor_grids, OPTIONAL, IF_SET),
     KEY_BOOL(space, uneven_stages, OPTIONAL, IF_SET),
     KEY_INT(space, slice_tokens, OPTIONAL, IF_SET, 1, SLICE_TOKENS_MAX),

@@ -175,25 +175,6 @@ PUT_MEMBER(put_limits)
     if (((const struct priced *)context)->tier_count) put_tiers(w, key, from, context);
 }
 
-GET_MEMBER(get_names)
-{
-    struct priced *p = to;
-    if (!json_is_present(value)) return OK;
-    TRY(json_texts(value, &p->tiers, &p->tier_count, arena, err));
-    if (p->tier_count <= GROUPS_MAX * TIERS_MAX) return OK;
-    return json_refuse(value, err, "expected at most %d names, found %d", GROUPS_MAX * TIERS_MAX,
-                       p->tier_count);
-}
-
-PUT_MEMBER(put_names)
-{
-    const struct priced *p = from;
-    if (!p->tier_count) return;
-    json_open_flat_array(w, key);
-    for (int i = 0; i < p->tier_count; i++) json_put_text(w, NULL, p->tiers[i]);
-    json_close_array(w);
-}
-
 static const struct member group_rows[] = {
     KEY_TEXT(priced_group, name, REQUIRED),
     KEY_TEXT(priced_group, gpu, REQUIRED),
@@ -267,13 +248,12 @@ static const struct member priced_rows[] = {
     KEY_INT(priced, micro_batches, REQUIRED, ALWAYS_WRITTEN, 1, MICRO_BATCHES_MAX),
     KEY_INT(priced, layer_count, REQUIRED, ALWAYS_WRITTEN, 1, LAYERS_MAX),
     KEY_COUNT(priced, devices_per_stage, REQUIRED, ALWAYS_WRITTEN, 1, 1e9),
-    KEY_PART("recompute", JSON_ARRAY, REQUIRED, offsetof(struct priced, recompute), modes_get,
-             modes_put),
+    KEY_SET(priced, recompute, REQUIRED, ALWAYS_WRITTEN, recompute_names),
     KEY_LIST(priced, boundary_options, boundary_option_count, REQUIRED, ALWAYS_WRITTEN,
              OPTIONS_MAX + 1, &boundary_option_members),
     KEY_LIST(priced, gradient_options, gradient_option_count, REQUIRED, ALWAYS_WRITTEN,
              OPTIONS_MAX + 1, &gradient_option_members),
-    KEY_PART("tiers", JSON_ARRAY, OPTIONAL, 0, get_names, put_names),
+    KEY_TEXTS(priced, tiers, tier_count, OPTIONAL, 0, GROUPS_MAX *TIERS_MAX),
     KEY_LIST(priced, groups, group_count, REQUIRED, ALWAYS_WRITTEN, SEATS_MAX, &group_members),
     KEY_LIST(priced, runs, run_count, REQUIRED, ALWAYS_WRITTEN, RUNS_MAX, &run_members),
     KEY_LIST(priced, cuts, cut_count, REQUIRED, ALWAYS_WRITTEN, RUNS_MAX, &cut_members),

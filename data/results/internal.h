@@ -9,8 +9,6 @@ member_get plan_placement_get;
 member_put plan_placement_put;
 
 // Of a stage with a width of its own: the names of its nodes.
-member_get plan_nodes_get;
-member_put plan_nodes_put;
 
 enum { EXTRAPOLATIONS_MAX = 4096 };
 extern const struct members extrapolation_members;

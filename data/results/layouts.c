@@ -320,8 +320,7 @@ static const struct member limits_rows[] = {
     KEY_BOOL(layouts, tied, OPTIONAL, IF_SET),
     KEY_INT(layouts, mtp_depth, OPTIONAL, IF_SET, 0, 1 << 20),
     KEY_COUNT(layouts, key_heads, OPTIONAL, IF_SET, 1, 1 << 16),
-    KEY_PART("recompute", JSON_ARRAY, OPTIONAL, offsetof(struct layouts, recompute), modes_get,
-             modes_put),
+    KEY_SET(layouts, recompute, OPTIONAL, ALWAYS_WRITTEN, recompute_names),
 };
 static MEMBERS(limits, struct layouts, NULL, true, NULL);
 

@@ -203,7 +203,7 @@ static const struct member stage_rows[] = {
     KEY_PUT("last_layer", 0, put_last_layer),
     KEY_PART("group", JSON_VALUE, REQUIRED, STAGE(group), get_group, put_group),
     KEY_PUT("gpu", STAGE(group), put_gpu),
-    KEY_PART("nodes", JSON_ARRAY, OPTIONAL, 0, plan_nodes_get, plan_nodes_put),
+    KEY_TEXTS(plan_stage, nodes, node_count, OPTIONAL, 0, INT_MAX),
     KEY_PUT("devices", 0, put_devices),
     DECISION_KEYS(plan_stage),
     KEY_ARRAY(plan_stage, recomputed, recomputed_count, JSON_INT, OPTIONAL, IF_SET, 0,
@@ -244,13 +244,9 @@ static MEMBERS(stage, struct plan_stage, NULL, false, finish_stage);
 
 // ---- the plan
 
-GET_MEMBER(get_transfer_parts) { return set_get(value, transfer_part_names, to, arena, err); }
-
-PUT_MEMBER(put_transfer_parts) { set_put(w, key, transfer_part_names, from); }
-
 static const struct member graph_rows[] = {
-    KEY_PART("transfer_parts", JSON_ARRAY, REQUIRED, offsetof(struct plan_graph, parts),
-             get_transfer_parts, put_transfer_parts),
+    {"transfer_parts", JSON_ARRAY, REQUIRED, ALWAYS_WRITTEN, offsetof(struct plan_graph, parts),
+     .names = transfer_part_names, .most = INT_MAX, .element = JSON_FLAG},
     KEY_BOOL(plan_graph, epilogue, REQUIRED, ALWAYS_WRITTEN),
     KEY_OF("gradient_sync", JSON_BOOL, REQUIRED, ALWAYS_WRITTEN, offsetof(struct plan_graph, sync),
            0, 0, NULL, NULL, NULL),
@@ -393,11 +389,7 @@ PUT_MEMBER(put_value_seconds)
         put_seconds(w, key, from, context);
 }
 
-PUT_MEMBER(put_gap)
-{
-    (void)from;
-    json_put_number(w, key, plan_gap(context));
-}
+PUT_MEMBER(put_gap) { json_put_number(w, key, plan_gap(context)); }
 
 PUT_MEMBER(put_inside)
 {

@@ -172,23 +172,3 @@ void plan_placement_put(struct json_writer *w, const char *key, const void *from
     if (x->pipette) members_write(w, "pipette", &pipette_members, x->pipette, p);
     json_close_object(w);
 }
-
-// ---- stages with widths of their own
-
-enum status plan_nodes_get(const struct json *value, void *to, const void *context,
-                           struct arena *arena, struct error *err)
-{
-    struct plan_stage *x = to;
-    (void)context;
-    return json_is_present(value) ? json_texts(value, &x->nodes, &x->node_count, arena, err) : OK;
-}
-
-void plan_nodes_put(struct json_writer *w, const char *key, const void *from, const void *context)
-{
-    const struct plan_stage *x = from;
-    (void)context;
-    if (!x->node_count) return;
-    json_open_flat_array(w, key);
-    for (int i = 0; i < x->node_count; i++) json_put_text(w, NULL, x->nodes[i]);
-    json_close_array(w);
-}

@@ -51,7 +51,6 @@ GET_MEMBER(finish_event)
 {
     const struct run_event *e = to;
     const struct plan_run *r = context;
-    (void)arena;
     if (e->end_ns < e->start_ns || e->wall_end_ns < e->wall_start_ns)
         return json_refuse(value, err, "expected an end that is not before the start");
     if (e->iteration >= r->iteration_count)
@@ -72,14 +71,12 @@ static MEMBERS(event, struct run_event, &event_initial, true, finish_event);
 // The samples' own checks refer to the samples.
 GET_MEMBER(get_samples)
 {
-    (void)context;
     return json_is_present(value) ? members_read(value, &samples_within_members, to, to, arena, err)
                                   : OK;
 }
 
 PUT_MEMBER(put_samples)
 {
-    (void)context;
     if (((const struct samples *)from)->sample_count)
         members_write(w, key, &samples_within_members, from, from);
 }
@@ -87,7 +84,6 @@ PUT_MEMBER(put_samples)
 GET_MEMBER(finish_run)
 {
     const struct plan_run *r = to;
-    (void)context;
     if (!r->iteration_count || !r->rank_count) {
         struct json at = json_member(value, r->rank_count ? "iterations" : "ranks", arena);
         return json_refuse(&at, err, "expected at least one, found none");

@@ -37,7 +37,6 @@ static MEMBERS(violation, struct violation, &violation_initial, true, NULL);
 PUT_MEMBER(put_ratio)
 {
     const struct verdict *v = context;
-    (void)from;
     if (v->published_bytes >= 0)
         json_put_number(w, key, (double)v->published_bytes / (double)v->memory_bytes);
 }

@@ -33,6 +33,7 @@ static enum status read_numbers(const struct json *array, const struct member *m
     if (m->element == JSON_NUMBER)
         return json_numbers(array, m->low, m->high, (double **)to, &count, arena, err);
     if (m->element == JSON_NAME) return read_names(array, m->names, to, arena, err);
+    if (m->element == JSON_TEXT) return json_texts(array, to, &count, arena, err);
     if (m->element == JSON_COUNT)
         return json_counts(array, m->low, m->high, (int64_t **)to, &count, arena, err);
     return json_ints(array, m->low, m->high, (int **)to, &count, arena, err);
@@ -42,6 +43,11 @@ static enum status read_list(const struct json *array, const struct member *m, v
                              const void *context, struct arena *arena, struct error *err)
 {
     int count = json_length(array);
+    if (m->element == JSON_FLAG)
+        return set_get(array, m->names, (bool *)((char *)whole + m->at), arena, err);
+    if (m->element == JSON_TEXT && json_is_present(array) && count < m->low)
+        return json_refuse(array, err, "expected %.0f to %d names, found %d", m->low, m->most,
+                           count);
     if (count > m->most)
         return json_refuse(array, err, "expected at most %d %s, found %d", m->most,
                            m->of ? m->key : "values", count);
@@ -147,6 +153,13 @@ enum status document_save(const struct document *d, const char *kind, const stru
 
 static bool any_is_set(const struct members *m, const void *from);
 
+static bool any_of(const char *const *names, const bool *set)
+{
+    for (int i = 0; names[i]; i++)
+        if (set[i]) return true;
+    return false;
+}
+
 // Numbers as they are; for others, whether there is a value.
 static double value_of(const struct member *m, const void *whole)
 {
@@ -161,7 +174,9 @@ static double value_of(const struct member *m, const void *whole)
     case JSON_UNLESS: return *(const bool *)at;
     case JSON_TEXT: return *(const char *const *)at != NULL;
     case JSON_OBJECT: return m->of ? any_is_set(m->of, at) : 1;
-    case JSON_ARRAY: return m->get ? 1 : *(const int *)((const char *)whole + m->count_at);
+    case JSON_ARRAY:
+        if (m->element == JSON_FLAG) return any_of(m->names, at);
+        return m->get ? 1 : *(const int *)((const char *)whole + m->count_at);
     case JSON_VALUE:
     case JSON_SKIP: break;
     }
@@ -180,24 +195,24 @@ static bool any_is_set(const struct members *m, const void *from)
 static void put_list(struct json_writer *w, const struct member *m, const void *whole,
                      const void *context)
 {
+    if (m->element == JSON_FLAG) {
+        set_put(w, m->key, m->names, place_in(m, whole));
+        return;
+    }
     const void *elements = *(const void *const *)((const char *)whole + m->at);
     int count = *(const int *)((const char *)whole + m->count_at);
     if (m->of) {
         members_write_each(w, m->key, m->of, elements, count, context);
         return;
     }
-    if (m->element == JSON_INT) {
-        json_put_ints(w, m->key, elements, count);
-        return;
-    }
-    if (m->element == JSON_COUNT) {
-        json_put_counts(w, m->key, elements, count);
-        return;
-    }
     json_open_flat_array(w, m->key);
-    for (int i = 0; i < count; i++)
-        if (m->element == JSON_NAME) json_put_text(w, NULL, m->names[((const int *)elements)[i]]);
-        else json_put_number(w, NULL, ((const double *)elements)[i]);
+    for (int i = 0; i < count; i++) switch (m->element) {
+        case JSON_INT: json_put_count(w, NULL, ((const int *)elements)[i]); break;
+        case JSON_COUNT: json_put_count(w, NULL, ((const int64_t *)elements)[i]); break;
+        case JSON_NAME: json_put_text(w, NULL, m->names[((const int *)elements)[i]]); break;
+        case JSON_TEXT: json_put_text(w, NULL, ((const char *const *)elements)[i]); break;
+        default: json_put_number(w, NULL, ((const double *)elements)[i]);
+        }
     json_close_array(w);
 }
 

@@ -49,8 +49,10 @@ struct member {
     const struct members *of; // of an object, or of each element of a list
     size_t count_at;          // for a list or array: its int count
     int most;                 // maximum count
-    enum json_type element;   // of an array: JSON_INT, _COUNT, _NUMBER, _NAME; else JSON_SKIP
-    member_get *get;          // instead of all the above
+    // Of an array: JSON_INT, _COUNT, _NUMBER, _NAME, _TEXT; JSON_FLAG: a set of `names`, as a bool
+    // for each; else JSON_SKIP.
+    enum json_type element;
+    member_get *get; // instead of all the above
     member_put *put;
 };
 
@@ -105,6 +107,13 @@ struct members {
 #define KEY_ARRAY(s, member, count, element, need, above, low, high, most)                         \
     KEY_ROW(#member, JSON_ARRAY, need, above, offsetof(struct s, member), low, high, NULL, NULL,   \
             offsetof(struct s, count), most, element, NULL, NULL)
+// member: a pointer to `count` texts, `least` to `most` of them where the key is present.
+#define KEY_TEXTS(s, member, count, need, least, most)                                             \
+    KEY_ARRAY(s, member, count, JSON_TEXT, need, IF_SET, least, 0, most)
+// member: a bool for each of the names, of which the array lists those that are true, each once.
+#define KEY_SET(s, member, need, above, names)                                                     \
+    KEY_ROW(#member, JSON_ARRAY, need, above, offsetof(struct s, member), 0, 0, names, NULL, 0,    \
+            INT_MAX, JSON_FLAG, NULL, NULL)
 #define KEY_PART(key, type, need, at, get, put)                                                    \
     KEY_OF(key, type, need, ALWAYS_WRITTEN, at, 0, 0, NULL, get, put)
 // An array of structures of a table, read and written by functions, which determine the count.

@@ -10,47 +10,8 @@
 #include "solve/batch/table.h"
 #include "solve/report/report.h"
 
-static const struct batch_column built_in[COLUMN_COUNT] = {
-    [COLUMN_NAME] = {"name", "Instance", -1, SHOW_ALWAYS},
-    [COLUMN_ID] = {"id", "Id", -1, SHOW_NEVER},
-    [COLUMN_OUTCOME] = {"outcome", "Outcome", -1, SHOW_VARYING},
-    [COLUMN_SEQUENCE] = {"sequence", "Sequence", 0, SHOW_KNOWN},
-    [COLUMN_PRECISION] = {"precision", "Precision", -1, SHOW_KNOWN},
-    [COLUMN_GPUS] = {"gpus", "GPUs", 0, SHOW_KNOWN},
-    [COLUMN_TENSOR] = {"tensor", "Tensor", 0, SHOW_NOT_ONE},
-    [COLUMN_CONTEXT] = {"context", "Context", 0, SHOW_NOT_ONE},
-    [COLUMN_DATA] = {"data", "Data", 0, SHOW_NOT_ONE},
-    [COLUMN_EXPERT_TENSOR] = {"expert_tensor", "Expert tensor", 0, SHOW_VARYING},
-    [COLUMN_EXPERT] = {"expert", "Expert", 0, SHOW_NOT_ONE},
-    [COLUMN_PIPELINE] = {"pipeline", "Pipeline", 0, SHOW_NOT_ONE},
-    [COLUMN_VIRTUAL_STAGES] = {"virtual_stages", "Virtual stages", 0, SHOW_NOT_ONE},
-    [COLUMN_MICRO_BATCH] = {"micro_batch", "Micro-batch", 0, SHOW_NOT_ONE},
-    [COLUMN_SCHEDULE] = {"schedule", "Schedule", -1, SHOW_VARYING},
-    [COLUMN_ZERO] = {"zero", "ZeRO", 0, SHOW_VARYING},
-    [COLUMN_ITERATION_S] = {"iteration_s", "Time (s)", 9, SHOW_ALWAYS},
-    [COLUMN_OBJECTIVE] = {"objective", "Objective", -1, SHOW_VARYING},
-    [COLUMN_VALUE_S] = {"objective_s", "Objective (s)", 9, SHOW_NEVER},
-    [COLUMN_BOUND_S] = {"bound_s", "Bound (s)", 9, SHOW_ALWAYS},
-    [COLUMN_GAP] = {"gap_percent", "Gap (%)", 4, SHOW_ALWAYS},
-    [COLUMN_GAP_ASKED] = {"gap_asked_percent", "Requested gap (%)", 4, SHOW_KNOWN},
-    [COLUMN_CLAIM] = {"claim", "Claim", -1, SHOW_VARYING},
-    [COLUMN_TOKENS] = {"tokens_per_s", "Tokens/s", 0, SHOW_KNOWN},
-    [COLUMN_TFLOPS] = {"tflops_per_gpu", "TFLOP/s per GPU", 1, SHOW_NEVER},
-    [COLUMN_MFU] = {"mfu_percent", "MFU (%)", 2, SHOW_KNOWN},
-    [COLUMN_PRICE_HOUR] = {"price_per_hour", "Price per hour", 2, SHOW_NEVER},
-    [COLUMN_PRICE_TOKENS] = {"price_per_million_tokens", "Price per million tokens", 4, SHOW_KNOWN},
-    [COLUMN_RUN_HOURS] = {"run_hours", "Run (hours)", 1, SHOW_KNOWN},
-    [COLUMN_RUN_PRICE] = {"run_price", "Price of the run", 0, SHOW_KNOWN},
-    [COLUMN_NODES] = {"search_nodes", "Search nodes", 0, SHOW_KNOWN},
-    [COLUMN_SOLVE_S] = {"solve_s", "Solve (s)", 2, SHOW_KNOWN},
-    [COLUMN_CERTIFICATE] = {"certificate_kb", "Certificate (kB)", 1, SHOW_KNOWN},
-    [COLUMN_CHECK_S] = {"check_s", "Check (s)", 3, SHOW_KNOWN},
-    [COLUMN_MEMORY] = {"solver_memory_mb", "Solver's memory (MB)", 0, SHOW_NEVER},
-    [COLUMN_HASH] = {"certificate_sha256", "Certificate", -1, SHOW_NEVER},
-    [COLUMN_REASON] = {"reason", "Reason", -1, SHOW_KNOWN},
-    [COLUMN_SEARCHED] = {"searched", "Searched", -1, SHOW_VARYING},
-    [COLUMN_LAYOUTS] = {"layouts", "Layouts", -1, SHOW_NEVER},
-};
+#define COLUMN_ROW(constant, ...) {__VA_ARGS__},
+static const struct batch_column built_in[COLUMN_COUNT] = {BATCH_COLUMNS(COLUMN_ROW)};
 
 static void put_text(struct batch_row *row, int column, const char *text)
 {

@@ -5,49 +5,6 @@
 #include "data/text/pieces.h"
 #include "solve/batch/batch.h"
 
-enum column {
-    COLUMN_NAME,
-    COLUMN_ID,
-    COLUMN_OUTCOME,
-    COLUMN_SEQUENCE,
-    COLUMN_PRECISION,
-    COLUMN_GPUS,
-    COLUMN_TENSOR,
-    COLUMN_CONTEXT,
-    COLUMN_DATA,
-    COLUMN_EXPERT_TENSOR,
-    COLUMN_EXPERT,
-    COLUMN_PIPELINE,
-    COLUMN_VIRTUAL_STAGES,
-    COLUMN_MICRO_BATCH,
-    COLUMN_SCHEDULE,
-    COLUMN_ZERO,
-    COLUMN_ITERATION_S,
-    COLUMN_OBJECTIVE,
-    COLUMN_VALUE_S,
-    COLUMN_BOUND_S,
-    COLUMN_GAP,
-    COLUMN_GAP_ASKED,
-    COLUMN_CLAIM,
-    COLUMN_TOKENS,
-    COLUMN_TFLOPS,
-    COLUMN_MFU,
-    COLUMN_PRICE_HOUR,
-    COLUMN_PRICE_TOKENS,
-    COLUMN_RUN_HOURS,
-    COLUMN_RUN_PRICE,
-    COLUMN_NODES,
-    COLUMN_SOLVE_S,
-    COLUMN_CERTIFICATE,
-    COLUMN_CHECK_S,
-    COLUMN_MEMORY,
-    COLUMN_HASH,
-    COLUMN_REASON,
-    COLUMN_SEARCHED,
-    COLUMN_LAYOUTS,
-    COLUMN_COUNT // followed by the manifest's keys
-};
-
 // Where a column is shown by default.
 enum show { SHOW_NEVER, SHOW_ALWAYS, SHOW_KNOWN, SHOW_NOT_ONE, SHOW_VARYING };
 
@@ -56,6 +13,52 @@ struct batch_column {
     int places;                // -1: a text
     enum show show;
 };
+
+// COLUMN(constant after COLUMN_, the members of struct batch_column ...)
+#define BATCH_COLUMNS(COLUMN)                                                                      \
+    COLUMN(NAME, "name", "Instance", -1, SHOW_ALWAYS)                                              \
+    COLUMN(ID, "id", "Id", -1, SHOW_NEVER)                                                         \
+    COLUMN(OUTCOME, "outcome", "Outcome", -1, SHOW_VARYING)                                        \
+    COLUMN(SEQUENCE, "sequence", "Sequence", 0, SHOW_KNOWN)                                        \
+    COLUMN(PRECISION, "precision", "Precision", -1, SHOW_KNOWN)                                    \
+    COLUMN(GPUS, "gpus", "GPUs", 0, SHOW_KNOWN)                                                    \
+    COLUMN(TENSOR, "tensor", "Tensor", 0, SHOW_NOT_ONE)                                            \
+    COLUMN(CONTEXT, "context", "Context", 0, SHOW_NOT_ONE)                                         \
+    COLUMN(DATA, "data", "Data", 0, SHOW_NOT_ONE)                                                  \
+    COLUMN(EXPERT_TENSOR, "expert_tensor", "Expert tensor", 0, SHOW_VARYING)                       \
+    COLUMN(EXPERT, "expert", "Expert", 0, SHOW_NOT_ONE)                                            \
+    COLUMN(PIPELINE, "pipeline", "Pipeline", 0, SHOW_NOT_ONE)                                      \
+    COLUMN(VIRTUAL_STAGES, "virtual_stages", "Virtual stages", 0, SHOW_NOT_ONE)                    \
+    COLUMN(MICRO_BATCH, "micro_batch", "Micro-batch", 0, SHOW_NOT_ONE)                             \
+    COLUMN(SCHEDULE, "schedule", "Schedule", -1, SHOW_VARYING)                                     \
+    COLUMN(ZERO, "zero", "ZeRO", 0, SHOW_VARYING)                                                  \
+    COLUMN(ITERATION_S, "iteration_s", "Time (s)", 9, SHOW_ALWAYS)                                 \
+    COLUMN(OBJECTIVE, "objective", "Objective", -1, SHOW_VARYING)                                  \
+    COLUMN(VALUE_S, "objective_s", "Objective (s)", 9, SHOW_NEVER)                                 \
+    COLUMN(BOUND_S, "bound_s", "Bound (s)", 9, SHOW_ALWAYS)                                        \
+    COLUMN(GAP, "gap_percent", "Gap (%)", 4, SHOW_ALWAYS)                                          \
+    COLUMN(GAP_ASKED, "gap_asked_percent", "Requested gap (%)", 4, SHOW_KNOWN)                     \
+    COLUMN(CLAIM, "claim", "Claim", -1, SHOW_VARYING)                                              \
+    COLUMN(TOKENS, "tokens_per_s", "Tokens/s", 0, SHOW_KNOWN)                                      \
+    COLUMN(TFLOPS, "tflops_per_gpu", "TFLOP/s per GPU", 1, SHOW_NEVER)                             \
+    COLUMN(MFU, "mfu_percent", "MFU (%)", 2, SHOW_KNOWN)                                           \
+    COLUMN(PRICE_HOUR, "price_per_hour", "Price per hour", 2, SHOW_NEVER)                          \
+    COLUMN(PRICE_TOKENS, "price_per_million_tokens", "Price per million tokens", 4, SHOW_KNOWN)    \
+    COLUMN(RUN_HOURS, "run_hours", "Run (hours)", 1, SHOW_KNOWN)                                   \
+    COLUMN(RUN_PRICE, "run_price", "Price of the run", 0, SHOW_KNOWN)                              \
+    COLUMN(NODES, "search_nodes", "Search nodes", 0, SHOW_KNOWN)                                   \
+    COLUMN(SOLVE_S, "solve_s", "Solve (s)", 2, SHOW_KNOWN)                                         \
+    COLUMN(CERTIFICATE, "certificate_kb", "Certificate (kB)", 1, SHOW_KNOWN)                       \
+    COLUMN(CHECK_S, "check_s", "Check (s)", 3, SHOW_KNOWN)                                         \
+    COLUMN(MEMORY, "solver_memory_mb", "Solver's memory (MB)", 0, SHOW_NEVER)                      \
+    COLUMN(HASH, "certificate_sha256", "Certificate", -1, SHOW_NEVER)                              \
+    COLUMN(REASON, "reason", "Reason", -1, SHOW_KNOWN)                                             \
+    COLUMN(SEARCHED, "searched", "Searched", -1, SHOW_VARYING)                                     \
+    COLUMN(LAYOUTS, "layouts", "Layouts", -1, SHOW_NEVER)
+#define COLUMN_CONSTANT(constant, ...) COLUMN_##constant,
+// Followed by the manifest's keys.
+enum column { BATCH_COLUMNS(COLUMN_CONSTANT) COLUMN_COUNT };
+#undef COLUMN_CONSTANT
 
 struct value {
     const char *text; // NULL: unknown

@@ -14,28 +14,8 @@
 #include "solve/report/export/export.h"
 #include "solve/report/report.h"
 
-static const char *const format_names[] = {"text",
-                                           "trace",
-                                           "megatron",
-                                           "sbatch",
-                                           "torchrun",
-                                           "try",
-                                           "torchtitan",
-                                           "torchtitan-python",
-                                           "pytorch-schedule",
-                                           "deepspeed",
-                                           "nemo",
-                                           "axonn",
-                                           "csv",
-                                           "latex",
-                                           "links",
-                                           "heatmap",
-                                           "html",
-                                           "hostfile",
-                                           "rankfile",
-                                           "hosts",
-                                           "launch",
-                                           NULL};
+#define FORMAT_NAME(constant, name) name,
+static const char *const format_names[] = {REPORT_FORMATS(FORMAT_NAME) NULL};
 
 enum { FILES_MOST = 1000, LAUNCHERS_LAST = FORMAT_AXONN };
 // Of a table of layouts: how many lines are announced; the bytes of one, and those held to make it.

@@ -30,29 +30,32 @@ enum status report_run(struct text *out, const struct report_request *r, struct 
 
 // ---- report_page.c: a plan as text, links, heatmap or page, with what is next to it
 
-enum format {
-    FORMAT_TEXT,
-    FORMAT_TRACE,
-    FORMAT_MEGATRON,
-    FORMAT_SBATCH,
-    FORMAT_TORCHRUN,
-    FORMAT_TRY,
-    FORMAT_TORCHTITAN,
-    FORMAT_TORCHTITAN_PYTHON,
-    FORMAT_PYTORCH_SCHEDULE,
-    FORMAT_DEEPSPEED,
-    FORMAT_NEMO,
-    FORMAT_AXONN,
-    FORMAT_CSV,
-    FORMAT_LATEX,
-    FORMAT_LINKS,
-    FORMAT_HEATMAP,
-    FORMAT_HTML,
-    FORMAT_HOSTFILE,
-    FORMAT_RANKFILE,
-    FORMAT_HOSTS,
-    FORMAT_LAUNCH
-};
+// FORMAT(constant after FORMAT_, name)
+#define REPORT_FORMATS(FORMAT)                                                                     \
+    FORMAT(TEXT, "text")                                                                           \
+    FORMAT(TRACE, "trace")                                                                         \
+    FORMAT(MEGATRON, "megatron")                                                                   \
+    FORMAT(SBATCH, "sbatch")                                                                       \
+    FORMAT(TORCHRUN, "torchrun")                                                                   \
+    FORMAT(TRY, "try")                                                                             \
+    FORMAT(TORCHTITAN, "torchtitan")                                                               \
+    FORMAT(TORCHTITAN_PYTHON, "torchtitan-python")                                                 \
+    FORMAT(PYTORCH_SCHEDULE, "pytorch-schedule")                                                   \
+    FORMAT(DEEPSPEED, "deepspeed")                                                                 \
+    FORMAT(NEMO, "nemo")                                                                           \
+    FORMAT(AXONN, "axonn")                                                                         \
+    FORMAT(CSV, "csv")                                                                             \
+    FORMAT(LATEX, "latex")                                                                         \
+    FORMAT(LINKS, "links")                                                                         \
+    FORMAT(HEATMAP, "heatmap")                                                                     \
+    FORMAT(HTML, "html")                                                                           \
+    FORMAT(HOSTFILE, "hostfile")                                                                   \
+    FORMAT(RANKFILE, "rankfile")                                                                   \
+    FORMAT(HOSTS, "hosts")                                                                         \
+    FORMAT(LAUNCH, "launch")
+#define FORMAT_CONSTANT(constant, name) FORMAT_##constant,
+enum format { REPORT_FORMATS(FORMAT_CONSTANT) FORMAT_COUNT };
+#undef FORMAT_CONSTANT
 
 struct about_links {
     const char *problem;

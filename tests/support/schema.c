@@ -158,7 +158,7 @@ static void put_array(struct json_writer *w, const struct member *row, const cha
 {
     struct json items = child(now, "items", pen->arena);
     struct member element = *row;
-    element.type = row->of ? JSON_OBJECT : row->element;
+    element.type = row->of ? JSON_OBJECT : row->element == JSON_FLAG ? JSON_NAME : row->element;
     element.get = NULL;
     json_put_text(w, "type", "array");
     put_row(w, "items", &element, arena_print(pen->arena, "%s[]", path), &items, pen);

@@ -21,116 +21,120 @@ enum log_format {
 };
 extern const char *const log_format_names[]; // [LOG_FORMAT_COUNT]
 
-// What a run can be told. Those up to TOLD_COLUMNS are columns of runs (docs/FORMATS.md), with
-// their names and values.
+// What a run can be told: first the columns of runs (docs/FORMATS.md), with their names and values.
+#define TOLD_AS_COLUMNS(TOLD)                                                                      \
+    TOLD(NUM_GPUS, "num_gpus")                                                                     \
+    TOLD(GPUS_PER_NODE, "gpus_per_node")                                                           \
+    TOLD(LAYERS, "layers")                                                                         \
+    TOLD(HIDDEN, "hidden")                                                                         \
+    TOLD(FFN, "ffn")                                                                               \
+    TOLD(HEADS, "heads")                                                                           \
+    TOLD(KV_HEADS, "kv_heads")                                                                     \
+    TOLD(HEAD_WIDTH, "head_width")                                                                 \
+    TOLD(VOCAB, "vocab")                                                                           \
+    TOLD(POSITIONS, "positions")                                                                   \
+    TOLD(SEQ, "seq")                                                                               \
+    TOLD(EXPERTS, "experts")                                                                       \
+    TOLD(TOP_K, "top_k")                                                                           \
+    TOLD(EXPERT_FFN, "expert_ffn")                                                                 \
+    TOLD(SHARED_FFN, "shared_ffn")                                                                 \
+    TOLD(QUERY_RANK, "query_rank")                                                                 \
+    TOLD(KV_RANK, "kv_rank")                                                                       \
+    TOLD(ROTARY_WIDTH, "rotary_width")                                                             \
+    TOLD(VALUE_WIDTH, "value_width")                                                               \
+    TOLD(TP, "tp")                                                                                 \
+    TOLD(PP, "pp")                                                                                 \
+    TOLD(CP, "cp")                                                                                 \
+    TOLD(DP, "dp")                                                                                 \
+    TOLD(EP, "ep")                                                                                 \
+    TOLD(ETP, "etp")                                                                               \
+    TOLD(VPP, "vpp")                                                                               \
+    TOLD(MICRO_BATCH, "micro_batch")                                                               \
+    TOLD(GLOBAL_BATCH, "global_batch")                                                             \
+    TOLD(SP, "sp")                                                                                 \
+    TOLD(ZERO, "zero")                                                                             \
+    TOLD(GATED, "gated")                                                                           \
+    TOLD(RMS_NORM, "rms_norm")                                                                     \
+    TOLD(TIED, "tied")                                                                             \
+    TOLD(DROPOUT, "dropout")                                                                       \
+    TOLD(BIAS, "bias")                                                                             \
+    TOLD(GRADIENT_BYTES, "gradient_bytes")                                                         \
+    TOLD(ADAM, "adam")                                                                             \
+    TOLD(STATE_BYTES, "state_bytes")                                                               \
+    TOLD(OVERLAP, "overlap")                                                                       \
+    TOLD(OVERLAP_MESSAGES, "overlap_messages")                                                     \
+    TOLD(OVERLAP_TENSOR, "overlap_tensor")                                                         \
+    TOLD(FUSED_LOSS, "fused_loss")                                                                 \
+    TOLD(COMPILED, "compiled")                                                                     \
+    TOLD(FLASH, "flash")                                                                           \
+    TOLD(RECOMPUTE, "recompute")                                                                   \
+    TOLD(PRECISION, "precision")                                                                   \
+    TOLD(SPLIT, "split")                                                                           \
+    TOLD(DISPATCHER, "dispatcher")                                                                 \
+    TOLD(OVERLAP_DISPATCH, "overlap_dispatch")                                                     \
+    TOLD(FIXED_CAPACITY, "fixed_capacity")                                                         \
+    TOLD(GRAPHS, "graphs")                                                                         \
+    TOLD(FP8_ACTIVATION, "fp8_activation_input")                                                   \
+    TOLD(MODEL, "model") /* a shipped one */                                                       \
+    TOLD(GPU, "gpu")
+// In other words than a column's, or none of a row.
+#define TOLD_OTHERWISE(TOLD)                                                                       \
+    TOLD(NODES, "nodes")                                                                           \
+    TOLD(ACCUMULATION, "accumulation")       /* micro-batches of a replica */                      \
+    TOLD(LAYERS_OF_STAGE, "layers_of_stage") /* with several stages on a rank */                   \
+    TOLD(FIRST_LAYERS, "first_layers")       /* of the first stage, and the last one */            \
+    TOLD(LAST_LAYERS, "last_layers")                                                               \
+    TOLD(EMBEDDING_COUNTS, "embedding_counts") /* as a layer of its stage; likewise the head */    \
+    TOLD(HEAD_COUNTS, "head_counts")                                                               \
+    TOLD(STAGES, "stages") /* which layers each has */                                             \
+    TOLD(FP8, "fp8")                                                                               \
+    TOLD(FP8_SWITCH, "fp8_switch") /* whether its format counts */                                 \
+    TOLD(FP8_RECIPE, "fp8_recipe")                                                                 \
+    TOLD(FP4, "fp4")                                                                               \
+    TOLD(GRANULARITY, "granularity") /* of recomputation */                                        \
+    TOLD(METHOD, "method")                                                                         \
+    TOLD(RECOMPUTED, "recomputed_layers")                                                          \
+    TOLD(MODULES, "modules")                                                                       \
+    TOLD(IMPLEMENTATION, "implementation") /* of the layers */                                     \
+    TOLD(FLASH_SWITCH, "flash_switch")                                                             \
+    TOLD(BACKEND, "attention_backend") /* of attention */                                          \
+    TOLD(GROUPED, "grouped_queries")                                                               \
+    TOLD(OFFLOAD, "offload")                                                                       \
+    TOLD(OFFLOAD_WEIGHTS, "offload_param")                                                         \
+    TOLD(PRECISION_AWARE, "precision_aware") /* optimizer; types of weights, moments, gradients */ \
+    TOLD(MAIN_TYPE, "main_params_dtype")                                                           \
+    TOLD(MEAN_TYPE, "exp_avg_dtype")                                                               \
+    TOLD(SQUARE_TYPE, "exp_avg_sq_dtype")                                                          \
+    TOLD(GRADIENT_TYPE, "main_grads_dtype")                                                        \
+    TOLD(OFFLOAD_SHARE, "offload_share") /* of the optimizer's state, where it is on the host */   \
+    TOLD(PADDED, "padded_vocab")         /* vocabulary */                                          \
+    TOLD(ADAPTERS, "adapters")           /* low-rank: their rank, or 1 */                          \
+    TOLD(ADAPTED, "adapter_modules")     /* names of the products that have one */                 \
+    TOLD(ADAPTER_DROPOUT, "adapter_dropout")                                                       \
+    TOLD(WEIGHT_BITS, "weight_bits")     /* of what is frozen beside them */                       \
+    TOLD(NARROW_SCALES, "narrow_scales") /* whether their scales are quantised, too */             \
+    TOLD(LATENT, "latent")               /* attention */                                           \
+    TOLD(DEEPSPEED, "deepspeed")                                                                   \
+    TOLD(PACKED, "packed") /* several documents in a sequence */                                   \
+    TOLD(TOKENIZER, "tokenizer")                                                                   \
+    TOLD(POSITION_TYPE, "position_type")                                                           \
+    TOLD(MOST_POSITIONS, "most_positions")                                                         \
+    TOLD(SOURCE, "max_source_length") /* tokens of a prompt, of an answer: a sequence is both */   \
+    TOLD(TARGET, "max_target_length")                                                              \
+    TOLD(ENGINE_SHARE, "engine_share") /* of the card, for the engine that writes answers */       \
+    TOLD(ENGINE_RANKS, "engine_ranks") /* its tensor ranks */                                      \
+    TOLD(ROLLOUT, "rollout_batch")     /* sequences of a forward pass between updates */           \
+    TOLD(EVAL_BATCH, "eval_batch")     /* sequences of an evaluation's forward pass */             \
+    TOLD(ANSWERS, "answers")           /* to each prompt */                                        \
+    TOLD(GROUP, "group")               /* sequences of each sample */                              \
+    TOLD(COMPRESSION, "compression")   /* of gradients, or of what ZeRO gathers */                 \
+    TOLD(VERSION, "version")
+#define TOLD_ENUM(told, name) TOLD_##told,
+#define TOLD_NAME(told, name) name,
 enum told {
-    TOLD_NUM_GPUS,
-    TOLD_GPUS_PER_NODE,
-    TOLD_LAYERS,
-    TOLD_HIDDEN,
-    TOLD_FFN,
-    TOLD_HEADS,
-    TOLD_KV_HEADS,
-    TOLD_HEAD_WIDTH,
-    TOLD_VOCAB,
-    TOLD_POSITIONS,
-    TOLD_SEQ,
-    TOLD_EXPERTS,
-    TOLD_TOP_K,
-    TOLD_EXPERT_FFN,
-    TOLD_SHARED_FFN,
-    TOLD_QUERY_RANK,
-    TOLD_KV_RANK,
-    TOLD_ROTARY_WIDTH,
-    TOLD_VALUE_WIDTH,
-    TOLD_TP,
-    TOLD_PP,
-    TOLD_CP,
-    TOLD_DP,
-    TOLD_EP,
-    TOLD_ETP,
-    TOLD_VPP,
-    TOLD_MICRO_BATCH,
-    TOLD_GLOBAL_BATCH,
-    TOLD_SP,
-    TOLD_ZERO,
-    TOLD_GATED,
-    TOLD_RMS_NORM,
-    TOLD_TIED,
-    TOLD_DROPOUT,
-    TOLD_BIAS,
-    TOLD_GRADIENT_BYTES,
-    TOLD_ADAM,
-    TOLD_STATE_BYTES,
-    TOLD_OVERLAP,
-    TOLD_OVERLAP_MESSAGES,
-    TOLD_OVERLAP_TENSOR,
-    TOLD_FUSED_LOSS,
-    TOLD_COMPILED,
-    TOLD_FLASH,
-    TOLD_RECOMPUTE,
-    TOLD_PRECISION,
-    TOLD_SPLIT,
-    TOLD_DISPATCHER,
-    TOLD_OVERLAP_DISPATCH,
-    TOLD_FIXED_CAPACITY,
-    TOLD_GRAPHS,
-    TOLD_FP8_ACTIVATION,
-    TOLD_MODEL, // a shipped one
-    TOLD_GPU,
-    TOLD_COLUMNS,
-    // in other words than a column's, or none of a row
-    TOLD_NODES = TOLD_COLUMNS,
-    TOLD_ACCUMULATION,    // micro-batches of a replica
-    TOLD_LAYERS_OF_STAGE, // with several stages on a rank
-    TOLD_FIRST_LAYERS,    // of the first stage, and the last one
-    TOLD_LAST_LAYERS,
-    TOLD_EMBEDDING_COUNTS, // as a layer of its stage; the same for the head
-    TOLD_HEAD_COUNTS,
-    TOLD_STAGES, // which layers each has
-    TOLD_FP8,
-    TOLD_FP8_SWITCH, // whether its format counts
-    TOLD_FP8_RECIPE,
-    TOLD_FP4,
-    TOLD_GRANULARITY, // of recomputation
-    TOLD_METHOD,
-    TOLD_RECOMPUTED,
-    TOLD_MODULES,
-    TOLD_IMPLEMENTATION, // of the layers
-    TOLD_FLASH_SWITCH,
-    TOLD_BACKEND, // of attention
-    TOLD_GROUPED,
-    TOLD_OFFLOAD,
-    TOLD_OFFLOAD_WEIGHTS,
-    TOLD_PRECISION_AWARE, // optimizer; the types of its weights, moments and gradients
-    TOLD_MAIN_TYPE,
-    TOLD_MEAN_TYPE,
-    TOLD_SQUARE_TYPE,
-    TOLD_GRADIENT_TYPE,
-    TOLD_OFFLOAD_SHARE, // of the optimizer's state, where it is on the host
-    TOLD_PADDED,        // vocabulary
-    TOLD_ADAPTERS,      // low-rank: their rank, or 1
-    TOLD_ADAPTED,       // names of the products that have one
-    TOLD_ADAPTER_DROPOUT,
-    TOLD_WEIGHT_BITS,   // of what is frozen beside them
-    TOLD_NARROW_SCALES, // whether their scales are quantised, too
-    TOLD_LATENT,        // attention
-    TOLD_DEEPSPEED,
-    TOLD_PACKED, // several documents in a sequence
-    TOLD_TOKENIZER,
-    TOLD_POSITION_TYPE,
-    TOLD_MOST_POSITIONS,
-    TOLD_SOURCE, // tokens of a prompt, of an answer: a sequence is both
-    TOLD_TARGET,
-    TOLD_ENGINE_SHARE, // of the card, for an engine that writes answers; its tensor ranks
-    TOLD_ENGINE_RANKS,
-    TOLD_ROLLOUT,     // sequences that a forward pass between updates takes at once
-    TOLD_EVAL_BATCH,  // sequences of an evaluation's forward pass
-    TOLD_ANSWERS,     // to each prompt
-    TOLD_GROUP,       // sequences of each sample
-    TOLD_COMPRESSION, // of gradients, or of what ZeRO gathers
-    TOLD_VERSION,
-    TOLD_COUNT
+    TOLD_AS_COLUMNS(TOLD_ENUM) TOLD_COLUMNS,
+    TOLD_BEFORE_OTHERS = TOLD_COLUMNS - 1,
+    TOLD_OTHERWISE(TOLD_ENUM) TOLD_COUNT
 };
 extern const char *const told_names[]; // [TOLD_COUNT]
 

@@ -9,19 +9,6 @@
 const char *const adapter_module_names[] = {"query", "key",  "value", "output",  "gate",
                                             "up",    "down", "qkv",   "gate_up", NULL};
 
-enum status get_adapters(const struct json *value, void *to, const void *context,
-                         struct arena *arena, struct error *err)
-{
-    (void)context;
-    return set_get(value, adapter_module_names, to, arena, err);
-}
-
-void put_adapters(struct json_writer *w, const char *key, const void *from, const void *context)
-{
-    (void)context;
-    if (memchr(from, true, ADAPTER_MODULE_COUNT)) set_put(w, key, adapter_module_names, from);
-}
-
 bool run_adapts(const struct layer_run *run, const struct shape *s, enum adapter_module module)
 {
     if (run->adapter_rank <= 0) return false;

@@ -19,8 +19,6 @@ extern const struct members projector_members;
 enum status towers_check(const struct model *m, const char *file, struct error *err);
 
 // ---- adapters.c
-member_get get_adapters;
-member_put put_adapters;
 enum status adapters_check(const struct layer_run *run, const struct shape *s, int place,
                            const char *file, struct error *err);
 

@@ -51,33 +51,10 @@ static enum status same_pairs(struct comparison *c, const char *where, const str
 
 // ---- the layout
 
+#define KEY_NAME(constant, key) key,
 static enum status same_layout(struct comparison *c)
 {
-    static const char *const names[KEYS] = {
-        [KEY_TENSOR] = "tensor",
-        [KEY_CONTEXT] = "context",
-        [KEY_PIPELINE] = "pipeline",
-        [KEY_DATA] = "data",
-        [KEY_EXPERT_TENSOR] = "expert_tensor",
-        [KEY_EXPERT] = "expert",
-        [KEY_SCHEDULE] = "schedule",
-        [KEY_TURNS] = "virtual_stages",
-        [KEY_MICRO_BATCH] = "micro_batch",
-        [KEY_SEQUENCE_PARALLEL] = "sequence_parallel",
-        [KEY_ZERO] = "zero",
-        [KEY_OVERLAPPED] = "gradient_sync",
-        [KEY_OFFLOAD] = "offload_optimizer",
-        [KEY_BARRIER] = "barrier",
-        [KEY_FUSED_EMBEDDING] = "fused_embedding_sync",
-        [KEY_LOCAL] = "local_loss_every",
-        [KEY_SLICES] = "slices",
-        [KEY_CONTEXT_KIND] = "context_kind",
-        [KEY_BESIDE] = "overlapped_dispatch",
-        [KEY_POOL] = "pool",
-        [KEY_GRID_ORDER] = "grid_order",
-        [KEY_GRID_GATHERS] = "grid_gathers",
-        [KEY_RECOMPUTE] = "recompute",
-    };
+    static const char *const names[KEYS] = {CHECK_KEYS(KEY_NAME)};
     const struct check_layout *a = &c->document->layout, *b = &c->own->layout;
     WHERE(c, "layout");
     TRY(same_text(c, "schedule", check_schedule_names[a->value[KEY_SCHEDULE]],

@@ -84,33 +84,34 @@ enum check_objective {
 extern const char *const check_objective_names[]; // ended by NULL
 
 // What distinguishes layouts, in the order in which a space goes through the values, outermost
-// first.
-enum check_key {
-    KEY_TENSOR,
-    KEY_CONTEXT,
-    KEY_PIPELINE,
-    KEY_DATA,          // the last degree that takes devices of its own
-    KEY_EXPERT_TENSOR, // 0: as KEY_TENSOR
-    KEY_EXPERT,
-    KEY_SCHEDULE,
-    KEY_TURNS,
-    KEY_MICRO_BATCH,
-    KEY_SEQUENCE_PARALLEL,
-    KEY_ZERO,
-    KEY_OVERLAPPED,
-    KEY_OFFLOAD,
-    KEY_BARRIER,
-    KEY_FUSED_EMBEDDING,
-    KEY_LOCAL,
-    KEY_SLICES,
-    KEY_CONTEXT_KIND,
-    KEY_BESIDE,       // another micro-batch's passes, with the dispatch of experts' tokens
-    KEY_POOL,         // devices that have a memory layer's values once; 0: all that have any
-    KEY_GRID_ORDER,   // of the axes over the ranks: the rows of check_orders
-    KEY_GRID_GATHERS, // of the third axis: for each pass, each micro-batch, each step
-    KEY_RECOMPUTE,
-    KEYS,
-};
+// first: KEY(constant after KEY_, key of a layout).
+#define CHECK_KEYS(KEY)                                                                            \
+    KEY(TENSOR, "tensor")                                                                          \
+    KEY(CONTEXT, "context")                                                                        \
+    KEY(PIPELINE, "pipeline")                                                                      \
+    KEY(DATA, "data")                   /* the last degree that takes devices of its own */        \
+    KEY(EXPERT_TENSOR, "expert_tensor") /* 0: as KEY_TENSOR */                                     \
+    KEY(EXPERT, "expert")                                                                          \
+    KEY(SCHEDULE, "schedule")                                                                      \
+    KEY(TURNS, "virtual_stages")                                                                   \
+    KEY(MICRO_BATCH, "micro_batch")                                                                \
+    KEY(SEQUENCE_PARALLEL, "sequence_parallel")                                                    \
+    KEY(ZERO, "zero")                                                                              \
+    KEY(OVERLAPPED, "gradient_sync")                                                               \
+    KEY(OFFLOAD, "offload_optimizer")                                                              \
+    KEY(BARRIER, "barrier")                                                                        \
+    KEY(FUSED_EMBEDDING, "fused_embedding_sync")                                                   \
+    KEY(LOCAL, "local_loss_every")                                                                 \
+    KEY(SLICES, "slices")                                                                          \
+    KEY(CONTEXT_KIND, "context_kind")                                                              \
+    KEY(BESIDE, "overlapped_dispatch") /* with the dispatch of experts, another micro-batch */     \
+    KEY(POOL, "pool") /* devices that have a memory layer's values once; 0: all that have any */   \
+    KEY(GRID_ORDER, "grid_order")     /* of the axes over the ranks: the rows of check_orders */   \
+    KEY(GRID_GATHERS, "grid_gathers") /* the third axis: of each pass, micro-batch, step */        \
+    KEY(RECOMPUTE, "recompute")
+#define KEY_CONSTANT(constant, key) KEY_##constant,
+enum check_key { CHECK_KEYS(KEY_CONSTANT) KEYS };
+#undef KEY_CONSTANT
 
 extern const char *const check_orders[]; // "1-2-3" ..., the innermost axis first; ended by NULL
 
