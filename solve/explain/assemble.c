@@ -468,6 +468,7 @@ enum status explain_assemble(struct explained *x, struct error *err)
     explain_assume_host(x);
     set_split(x), explain_take_lone(x);
     leave_out_experts(x);
+    explain_leave_out_batch(x);
     assume_experts(x);
     x->asked_count = x->assumed_count;
     explain_predict(x);

@@ -25,6 +25,25 @@ void explain_assume_pairs(struct explained *x)
                        : "all passages of a group are one batch");
 }
 
+// Of what failed the micro-batch alone decides: a batch of all that no replicas make of it is
+// another run's, or of prompts.
+void explain_leave_out_batch(struct explained *x)
+{
+    struct run_row *r = &x->asked;
+    struct prediction p;
+    int64_t replica = larger(r->tp, 1) * larger(r->pp, 1) * larger(r->cp, 1), stated;
+    if (!x->log.failure.out_of_memory || r->global_batch < 1 || r->micro_batch < 1 ||
+        r->num_gpus < 1 || explain_try(x, r, &p))
+        return;
+    stated = r->global_batch;
+    r->global_batch = r->micro_batch * larger(r->num_gpus / replica, 1);
+    if (!explain_try(x, r, &p)) r->global_batch = stated;
+    else
+        explain_assume(
+            x, "global_batch", arena_print(x->arena, "%lld", (long long)r->global_batch),
+            arena_print(x->arena, "%lld are no micro-batches of all replicas", (long long)stated));
+}
+
 void explain_assume_models(struct explained *x)
 {
     int64_t batch = told_count(&x->log, TOLD_ROLLOUT);

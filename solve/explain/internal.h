@@ -17,6 +17,7 @@ bool explain_finds_modules(const struct explained *x, const struct shape *s, boo
 // whether the request that failed is a copy of a rank's weights.
 void explain_assume_pairs(struct explained *x);
 void explain_assume_models(struct explained *x);
+void explain_leave_out_batch(struct explained *x);
 void explain_hold(struct explained *x, const struct run_row *row, struct prediction *p);
 bool explain_is_copy(const struct explained *x);
 // Bytes on a GPU when it failed, where that was not in a training pass; else 0.

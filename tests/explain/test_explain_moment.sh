@@ -200,4 +200,7 @@ echo 'OOM: Qwen3-8B on one H100. Setting the offload_optimizer_device to CPU res
 reads results.md offload=-
 python3 -c 'print("OOM: Llama-2-7b, \u663e\u5361\u662fA00 40G")' > shown.md
 says "the card has 42.28" shown.md
+echo 'OOM: Qwen3-32B on 8 H100, batch size 1, global batch size 4' > fewer.md
+says "predicted not to fit" fewer.md
+says "4 are no micro-batches of all replicas" fewer.md
 ended
