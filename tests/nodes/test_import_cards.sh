@@ -94,6 +94,7 @@ printf '0, NVIDIA A40, 3 MiB, 46068 MiB\n' | refuse 'a GPU has\|strict' --strict
 printf 'NVIDIA GeForce RTX 3060, 12288 MiB\n' | cards "rtx3060-12gb 1 12.9 1"
 printf 'index, name\n0, NVIDIA GeForce RTX 3060\n' | refuse "does not say a GPU's memory"
 
+for i in $(seq 300); do echo 'NVIDIA A40, 46068 MiB'; done | refuse 'at most 256 GPUs'
 # lspci, gpustat, deviceQuery
 cat >"$work/pci" <<'EOF'
 01:00.0 VGA compatible controller: ASPEED Technology, Inc. ASPEED Graphics Family (rev 52)

@@ -304,7 +304,10 @@ static enum status find_group(struct cluster *c, const char *types[GROUPS_MAX],
                           types[k], node->type, types[k], node->type);
     if (of_gpu.group_count) {
         c->groups[g] = of_gpu.groups[0];
-        said_assume(said, "nodes with %s are as in %s (--like)", node->type, of_gpu.name);
+        int same = 0;
+        while (same < g && strcmp(types[same], node->type)) same++;
+        if (same == g)
+            said_assume(said, "nodes with %s are as in %s (--like)", node->type, of_gpu.name);
     } else if (!like && *node->type)
         return refuse(err, "--like: no shipped cluster has %.60s: give --like %.60s=CLUSTER",
                       node->type, node->type);

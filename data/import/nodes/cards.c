@@ -33,6 +33,7 @@ static struct card *card(struct list *l, int64_t index)
     struct cards *c = l->cards;
     if (index < 0) index = c->count;
     c->ended |= c->count && index == 0 && c->items[c->count - 1].name && c->count > 1;
+    c->too_many |= !c->ended && index >= CARDS_MAX;
     if (c->ended || index >= CARDS_MAX) return NULL;
     if (index >= c->count) c->count = (int)index + 1;
     return &c->items[index];
@@ -362,6 +363,8 @@ static enum status check(const struct cards *c, const char *path, struct error *
             return refuse(err, "%s: GPU %d has no memory, the first one has: it is cut off", path,
                           i);
     }
+    if (c->too_many)
+        return refuse(err, "%s: expected at most %d GPUs of one node, found more", path, CARDS_MAX);
     if (c->attached > c->count)
         return refuse(err, "%s: expected %d GPUs, as the file counts them, found %d", path,
                       c->attached, c->count);

@@ -15,6 +15,7 @@ struct cards {
     int count, attached; // attached: as the file counts them; 0: it does not
     bool split;          // some are in parts (MIG, CPX)
     bool ended;          // by another table
+    bool too_many;       // more than CARDS_MAX
 };
 
 // BAD_INPUT: rows are left out or cut off, or their name is not known.
