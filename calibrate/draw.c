@@ -120,7 +120,7 @@ static void draw_frame(const struct panel *p, const char *unit, struct arena *ar
 }
 
 static void draw_points(const struct panel *p, const struct fit_point *points, int count,
-                        enum svg_colour colour, struct arena *arena)
+                        struct arena *arena)
 {
     for (int i = 0; i < count; i++) {
         const struct fit_point *at = &points[i];
@@ -128,8 +128,8 @@ static void draw_points(const struct panel *p, const struct fit_point *points, i
         svg_open(p->svg, arena_print(arena, "%s: %s, 95 %% %s to %s", at->operation,
                                      time_text(at->seconds, arena), time_text(at->low, arena),
                                      time_text(at->high, arena)));
-        svg_line(p->svg, x, down(p, at->low), x, down(p, at->high), colour, 1.2);
-        svg_circle(p->svg, x, down(p, at->seconds), 2.6, colour);
+        svg_line(p->svg, x, down(p, at->low), x, down(p, at->high), SVG_SECOND, 1.2);
+        svg_circle(p->svg, x, down(p, at->seconds), 2.6, SVG_SECOND);
         svg_close(p->svg);
     }
 }
@@ -187,7 +187,7 @@ static void draw_fit(struct text *svg, int index, const char *title, const char 
     draw_frame(&p, unit, arena);
     if (plain) draw_curve(&p, f);
     else draw_predictions(&p, f);
-    draw_points(&p, f->points, f->point_count, SVG_SECOND, arena);
+    draw_points(&p, f->points, f->point_count, arena);
     draw_titles(&p, title,
                 arena_print(arena, "%s/s (%s to %s), overhead %s; median off by %.1f %%",
                             size_text(f->rate.value, unit, arena),
@@ -235,7 +235,7 @@ static void draw_class(struct text *svg, int index, const struct link_fits *link
         svg_close(svg);
     }
     draw_segments(&p, &k->fit, SVG_FIRST, 1.8);
-    draw_points(&p, k->fit.points, k->fit.point_count, SVG_SECOND, arena);
+    draw_points(&p, k->fit.points, k->fit.point_count, arena);
     draw_titles(&p,
                 arena_print(arena, "%s, %d ranks, %s", k->operation, k->ranks,
                             k->between_nodes ? "between nodes" : "in a node"),

@@ -6,21 +6,8 @@
 
 #include "data/base/grow.h"
 
-const char *const design_axis_names[] = {"matrix_units",
-                                         "rows",
-                                         "columns",
-                                         "vector_units",
-                                         "lanes",
-                                         "buffer_bytes",
-                                         "clock_hz",
-                                         "memory_bytes",
-                                         "memory_bytes_per_s",
-                                         "link_bytes_per_s",
-                                         "network_bytes_per_s",
-                                         "devices",
-                                         "nodes",
-                                         NULL};
-static_assert(ARRAY_LENGTH(design_axis_names) == DESIGN_AXES + 1, "every parameter");
+#define DESIGN_NAME(constant, name) name,
+const char *const design_axis_names[] = {DESIGN_PARAMETERS(DESIGN_NAME) NULL};
 
 enum { VALUES_MOST = 4096 };
 #define VALUE_MOST 1e18

@@ -7,22 +7,24 @@
 #include "data/places/cluster.h"
 #include "data/text/members.h"
 
-enum design_axis {
-    DESIGN_MATRIX_UNITS,
-    DESIGN_ROWS,
-    DESIGN_COLUMNS, // not stated: as many as rows
-    DESIGN_VECTOR_UNITS,
-    DESIGN_LANES, // not stated: as many as columns
-    DESIGN_BUFFER_BYTES,
-    DESIGN_CLOCK_HZ,
-    DESIGN_MEMORY_BYTES,
-    DESIGN_MEMORY_BYTES_PER_S,
-    DESIGN_LINK_BYTES_PER_S,    // of a device, within a node
-    DESIGN_NETWORK_BYTES_PER_S, // of a device, out of the node
-    DESIGN_DEVICES,             // of a node
-    DESIGN_NODES,
-    DESIGN_AXES
-};
+// AXIS(constant after DESIGN_, key)
+#define DESIGN_PARAMETERS(AXIS)                                                                    \
+    AXIS(MATRIX_UNITS, "matrix_units")                                                             \
+    AXIS(ROWS, "rows")                                                                             \
+    AXIS(COLUMNS, "columns") /* not stated: as many as rows */                                     \
+    AXIS(VECTOR_UNITS, "vector_units")                                                             \
+    AXIS(LANES, "lanes") /* not stated: as many as columns */                                      \
+    AXIS(BUFFER_BYTES, "buffer_bytes")                                                             \
+    AXIS(CLOCK_HZ, "clock_hz")                                                                     \
+    AXIS(MEMORY_BYTES, "memory_bytes")                                                             \
+    AXIS(MEMORY_BYTES_PER_S, "memory_bytes_per_s")                                                 \
+    AXIS(LINK_BYTES_PER_S, "link_bytes_per_s")       /* of a device, within a node */              \
+    AXIS(NETWORK_BYTES_PER_S, "network_bytes_per_s") /* of a device, out of the node */            \
+    AXIS(DEVICES, "devices")                         /* of a node */                               \
+    AXIS(NODES, "nodes")
+#define DESIGN_CONSTANT(constant, name) DESIGN_##constant,
+enum design_axis { DESIGN_PARAMETERS(DESIGN_CONSTANT) DESIGN_AXES };
+#undef DESIGN_CONSTANT
 extern const char *const design_axis_names[]; // as keys
 
 struct design_values {

@@ -83,14 +83,12 @@ static void put_groups(struct seating *s)
 
 // ---- runs: every price of a seat is that of its width's document on its group
 
-static int64_t *column(const struct seating *s, int run, size_t member, int slices)
+static int64_t *column(const struct seating *s, int run, size_t member)
 {
-    int64_t *to = TAKE(s->arena, slices * s->count, int64_t);
+    int64_t *to = TAKE(s->arena, s->count, int64_t);
     for (int i = 0; i < s->count; i++) {
-        const struct priced *own = document_of(s, i);
-        const int64_t *from = *(int64_t *const *)((const char *)&own->runs[run] + member);
-        for (int k = 0; k < slices; k++)
-            to[k * s->count + i] = from[k * own->group_count + s->seats[i].group];
+        const struct priced_run *own = &document_of(s, i)->runs[run];
+        to[i] = (*(int64_t *const *)((const char *)own + member))[s->seats[i].group];
     }
     return to;
 }
@@ -113,15 +111,15 @@ static void put_run(struct seating *s, int run)
     struct priced_run *to = &s->priced->runs[run];
     struct priced_run *bytes = TAKE(s->arena, s->count, struct priced_run);
     *to = first->runs[run];
-    to->forward_ns = column(s, run, offsetof(struct priced_run, forward_ns), 1);
-    to->backward_ns = column(s, run, offsetof(struct priced_run, backward_ns), 1);
-    to->weight_ns = column(s, run, offsetof(struct priced_run, weight_ns), 1);
-    to->optimizer_ns = column(s, run, offsetof(struct priced_run, optimizer_ns), 1);
+    to->forward_ns = column(s, run, offsetof(struct priced_run, forward_ns));
+    to->backward_ns = column(s, run, offsetof(struct priced_run, backward_ns));
+    to->weight_ns = column(s, run, offsetof(struct priced_run, weight_ns));
+    to->optimizer_ns = column(s, run, offsetof(struct priced_run, optimizer_ns));
     for (int mode = 0; mode < RECOMPUTE_COUNT; mode++)
         if (to->again_ns[mode])
-            to->again_ns[mode] = column(
-                s, run, offsetof(struct priced_run, again_ns) + (size_t)mode * sizeof *to->again_ns,
-                1);
+            to->again_ns[mode] =
+                column(s, run,
+                       offsetof(struct priced_run, again_ns) + (size_t)mode * sizeof *to->again_ns);
     to->sync_ns = TAKE(s->arena, 1, int64_t *);
     to->sync_ns[0] = TAKE(s->arena, s->count, int64_t);
     for (int i = 0; i < s->count; i++) {

@@ -70,22 +70,22 @@ static struct tier_option option_of(const struct pricing *x, int option)
     return job_tiering(&x->problem->job, option % job_tier_ways(&x->problem->job));
 }
 
-static real share_of(const struct tier_option *t, enum tier_part part)
+static real share_of(const struct tier_option *t)
 {
-    return t->parts[part].percent / 100.0L;
+    return t->parts[TIER_OPTIMIZER].percent / 100.0L;
 }
 
 real state_that_stays(const struct pricing *x, const struct layer_bytes *bytes, int option)
 {
     const struct tier_option t = option_of(x, option);
-    return bytes->fixed + (1 - share_of(&t, TIER_OPTIMIZER)) * bytes->movable;
+    return bytes->fixed + (1 - share_of(&t)) * bytes->movable;
 }
 
 real state_step_s(const struct pricing *x, const struct layer_bytes *bytes, int group, int option,
                   real device_s, bool timed)
 {
     const struct tier_option t = option_of(x, option);
-    real share = share_of(&t, TIER_OPTIMIZER);
+    real share = share_of(&t);
     if (!t.parts[TIER_OPTIMIZER].in_turn) return shared_step_s(x, bytes, group, share, device_s);
     real both = (1 - share) * device_s + host_step_s(x, bytes, group, share);
     return timed ? fmaxl(device_s, both) : both;
@@ -187,7 +187,7 @@ static real state_pj(const struct pricing *x, const struct layer_bytes *bytes, i
                      const struct tier_option *t)
 {
     struct byte_energy own = energy_of(x, group, NULL), host = energy_of(x, group, TIER_HOST);
-    real share = share_of(t, TIER_OPTIMIZER);
+    real share = share_of(t);
     return bytes->movable * ((1 - share) * (own.read + own.write)) +
            share * (bytes->movable * (host.read + host.write) +
                     bytes->values * (x->e_g * (own.read + host.write) + x->e * host.read));
@@ -303,7 +303,7 @@ static real held(const struct pricing *x, const struct layer_bytes *bytes, int o
     real sum = moved_into(bytes, &t, tier);
     if (strcmp(tier, TIER_HOST)) return sum;
     bool bare = t.parts[TIER_OPTIMIZER].in_turn; // without copies of the device's step
-    return sum + share_of(&t, TIER_OPTIMIZER) * (bare ? bytes->state : bytes->movable);
+    return sum + share_of(&t) * (bare ? bytes->state : bytes->movable);
 }
 
 enum status price_tiered_bytes(const struct pricing *x, int run, const struct layer_bytes *bytes,

@@ -14,24 +14,15 @@
 #include "solve/report/export/export.h"
 #include "solve/report/report.h"
 
-#define FORMAT_NAME(constant, name) name,
+#define FORMAT_NAME(constant, name, ...) name,
 static const char *const format_names[] = {REPORT_FORMATS(FORMAT_NAME) NULL};
 
-enum { FILES_MOST = 1000, LAUNCHERS_LAST = FORMAT_AXONN };
+enum { FILES_MOST = 1000 };
 // Of a table of layouts: how many lines are announced; the bytes of one, and those held to make it.
 enum { MANY_LINES = 100000, LINE_BYTES = 130, HELD_BYTES = 205 };
 
-// The launch formats, from FORMAT_MEGATRON to the last.
-static export_function *const launchers[] = {report_megatron,
-                                             report_sbatch,
-                                             report_torchrun,
-                                             report_try,
-                                             report_torchtitan,
-                                             report_torchtitan_python,
-                                             report_pytorch_schedule,
-                                             report_deepspeed,
-                                             report_nemo,
-                                             report_axonn};
+#define FORMAT_LAUNCHER(constant, name, framework, launcher) launcher,
+static export_function *const launchers[FORMAT_COUNT] = {REPORT_FORMATS(FORMAT_LAUNCHER)};
 
 static enum status write_layouts(const char *from, int64_t top, int format, const char *to,
                                  struct arena *arena, struct error *err)
@@ -116,18 +107,8 @@ static enum status make_hosts(struct text *out, const struct plan *plan,
     return report_launch(out, plan, r, err);
 }
 
-// The frameworks of the formats.
-static const enum framework format_frameworks[] = {
-    [FORMAT_MEGATRON] = FRAMEWORK_MEGATRON,
-    [FORMAT_SBATCH] = FRAMEWORK_MEGATRON,
-    [FORMAT_TORCHRUN] = FRAMEWORK_MEGATRON,
-    [FORMAT_TRY] = FRAMEWORK_MEGATRON,
-    [FORMAT_TORCHTITAN] = FRAMEWORK_TORCHTITAN_0_2,
-    [FORMAT_TORCHTITAN_PYTHON] = FRAMEWORK_TORCHTITAN,
-    [FORMAT_PYTORCH_SCHEDULE] = FRAMEWORK_TORCHTITAN,
-    [FORMAT_DEEPSPEED] = FRAMEWORK_DEEPSPEED,
-    [FORMAT_NEMO] = FRAMEWORK_NEMO,
-    [FORMAT_AXONN] = FRAMEWORK_ANY};
+#define FORMAT_FRAMEWORK(constant, name, framework, launcher) FRAMEWORK_##framework,
+static const enum framework format_frameworks[] = {REPORT_FORMATS(FORMAT_FRAMEWORK)};
 
 static enum status find_nearest(struct plan *plan, struct problem *problem, int format,
                                 struct nearest_request *request, int *exit_code,
@@ -225,10 +206,7 @@ static const struct option_row rows[] = {
     {"PLAN", OPTION_PATH, OPT(files), .many = FILES_MOST},
 };
 
-static bool is_launch(int format)
-{
-    return (format >= FORMAT_MEGATRON && format <= LAUNCHERS_LAST) || format == FORMAT_LAUNCH;
-}
+static bool is_launch(int format) { return launchers[format] || format == FORMAT_LAUNCH; }
 
 static enum status check_options(const struct options *o, struct error *err)
 {
@@ -299,7 +277,7 @@ static enum status make(struct text *out, const struct plan *plan, const struct 
     case FORMAT_HOSTS: return make_hosts(out, plan, problem, o->hosts, &launch, err);
     default: break;
     }
-    return launchers[o->format - FORMAT_MEGATRON](out, plan, problem, err);
+    return launchers[o->format](out, plan, problem, err);
 }
 
 // ---- a folder of launch files

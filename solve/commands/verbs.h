@@ -30,30 +30,31 @@ enum status report_run(struct text *out, const struct report_request *r, struct 
 
 // ---- report_page.c: a plan as text, links, heatmap or page, with what is next to it
 
-// FORMAT(constant after FORMAT_, name)
+// FORMAT(constant after FORMAT_, name, the framework that it is for, what writes it where it is a
+// launch format: export_function of solve/report/export)
 #define REPORT_FORMATS(FORMAT)                                                                     \
-    FORMAT(TEXT, "text")                                                                           \
-    FORMAT(TRACE, "trace")                                                                         \
-    FORMAT(MEGATRON, "megatron")                                                                   \
-    FORMAT(SBATCH, "sbatch")                                                                       \
-    FORMAT(TORCHRUN, "torchrun")                                                                   \
-    FORMAT(TRY, "try")                                                                             \
-    FORMAT(TORCHTITAN, "torchtitan")                                                               \
-    FORMAT(TORCHTITAN_PYTHON, "torchtitan-python")                                                 \
-    FORMAT(PYTORCH_SCHEDULE, "pytorch-schedule")                                                   \
-    FORMAT(DEEPSPEED, "deepspeed")                                                                 \
-    FORMAT(NEMO, "nemo")                                                                           \
-    FORMAT(AXONN, "axonn")                                                                         \
-    FORMAT(CSV, "csv")                                                                             \
-    FORMAT(LATEX, "latex")                                                                         \
-    FORMAT(LINKS, "links")                                                                         \
-    FORMAT(HEATMAP, "heatmap")                                                                     \
-    FORMAT(HTML, "html")                                                                           \
-    FORMAT(HOSTFILE, "hostfile")                                                                   \
-    FORMAT(RANKFILE, "rankfile")                                                                   \
-    FORMAT(HOSTS, "hosts")                                                                         \
-    FORMAT(LAUNCH, "launch")
-#define FORMAT_CONSTANT(constant, name) FORMAT_##constant,
+    FORMAT(TEXT, "text", ANY, NULL)                                                                \
+    FORMAT(TRACE, "trace", ANY, NULL)                                                              \
+    FORMAT(MEGATRON, "megatron", MEGATRON, report_megatron)                                        \
+    FORMAT(SBATCH, "sbatch", MEGATRON, report_sbatch)                                              \
+    FORMAT(TORCHRUN, "torchrun", MEGATRON, report_torchrun)                                        \
+    FORMAT(TRY, "try", MEGATRON, report_try)                                                       \
+    FORMAT(TORCHTITAN, "torchtitan", TORCHTITAN_0_2, report_torchtitan)                            \
+    FORMAT(TORCHTITAN_PYTHON, "torchtitan-python", TORCHTITAN, report_torchtitan_python)           \
+    FORMAT(PYTORCH_SCHEDULE, "pytorch-schedule", TORCHTITAN, report_pytorch_schedule)              \
+    FORMAT(DEEPSPEED, "deepspeed", DEEPSPEED, report_deepspeed)                                    \
+    FORMAT(NEMO, "nemo", NEMO, report_nemo)                                                        \
+    FORMAT(AXONN, "axonn", ANY, report_axonn)                                                      \
+    FORMAT(CSV, "csv", ANY, NULL)                                                                  \
+    FORMAT(LATEX, "latex", ANY, NULL)                                                              \
+    FORMAT(LINKS, "links", ANY, NULL)                                                              \
+    FORMAT(HEATMAP, "heatmap", ANY, NULL)                                                          \
+    FORMAT(HTML, "html", ANY, NULL)                                                                \
+    FORMAT(HOSTFILE, "hostfile", ANY, NULL)                                                        \
+    FORMAT(RANKFILE, "rankfile", ANY, NULL)                                                        \
+    FORMAT(HOSTS, "hosts", ANY, NULL)                                                              \
+    FORMAT(LAUNCH, "launch", ANY, NULL)
+#define FORMAT_CONSTANT(constant, ...) FORMAT_##constant,
 enum format { REPORT_FORMATS(FORMAT_CONSTANT) FORMAT_COUNT };
 #undef FORMAT_CONSTANT
 

@@ -88,9 +88,9 @@ static int64_t bytes_of(const struct layout_sketch *s, int rank, int64_t k, int 
     return k * s->main.fixed_bytes + s->main.stash_bytes[mode] * kept_by(s, rank, k, k);
 }
 
-static int64_t stash_in(const struct layer_room *r, int mode, int64_t f)
+static int64_t stash_in(const struct layer_room *r, int mode)
 {
-    return r->fixed_bytes + f * r->stash_bytes[mode];
+    return r->fixed_bytes + r->stash_bytes[mode];
 }
 
 // The most main layers that fit on the rank, each at its least memory.
@@ -137,9 +137,9 @@ int64_t sketch_together(const struct layout_sketch *s, const int64_t *most)
 
 int64_t layout_missing_bytes(const struct layout_sketch *s)
 {
-    int64_t sum = 0, least = stash_in(&s->main, 0, 1);
+    int64_t sum = 0, least = stash_in(&s->main, 0);
     for (int mode = 1; mode < 3; mode++)
-        if (mode_allowed(s, mode)) least = smaller(least, stash_in(&s->main, mode, 1));
+        if (mode_allowed(s, mode)) least = smaller(least, stash_in(&s->main, mode));
     if (s->group_count > 1) {
         int64_t most[BOUND_GROUPS_MAX];
         for (int g = 0; g < s->group_count; g++) most[g] = most_in_group(s, &s->groups[g]);

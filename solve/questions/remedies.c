@@ -105,10 +105,10 @@ static bool change_batch(const struct remedies *r, struct problem *changed, int6
     return true;
 }
 
-static const char *amount_text(const struct remedies *r, const char *before, int64_t amount,
-                               const char *unit, bool proven)
+static const char *amount_text(const struct remedies *r, int64_t amount, const char *unit,
+                               bool proven)
 {
-    const char *text = arena_print(r->arena, "%s%" PRId64 "%s", before, amount, unit);
+    const char *text = arena_print(r->arena, "%" PRId64 "%s", amount, unit);
     return proven ? arena_print(r->arena, "%s (none with %" PRId64 ")", text, amount - 1) : text;
 }
 
@@ -120,7 +120,7 @@ static const char *more_nodes(const struct remedies *r)
                                  (int64_t)c->groups[0].nodes * TIMES_MOST, &proven);
     if (!nodes) return NULL;
     return amount_text(
-        r, "", nodes,
+        r, nodes,
         c->group_count == 1
             ? " nodes"
             : arena_print(r->arena, " nodes of %s and the others in proportion", c->groups[0].name),
@@ -134,7 +134,7 @@ static const char *more_memory(const struct remedies *r)
     int64_t has = c->groups[0].memory_bytes / GIGABYTE,
             gigabytes = least_amount(r, change_memory, has, has * TIMES_MOST, &proven);
     if (!gigabytes) return NULL;
-    return amount_text(r, "", gigabytes,
+    return amount_text(r, gigabytes,
                        c->group_count == 1
                            ? " GB in a GPU"
                            : arena_print(r->arena,
