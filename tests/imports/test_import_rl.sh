@@ -47,9 +47,14 @@ says 'moe_shared_expert_overlap: that overlap is not priced'
 sed 's/override_transformer_config.fp8=hybrid/fake/; s/+[a-z_.]*fake/+X=bf16/
     s/X/actor_rollout_ref.actor.optim.override_optimizer_config.exp_avg_dtype/' \
     "$work/core.sh" >"$work/state.sh"
-"$plumbline" import rl "$work/state.sh" -o "$work/job.json" 2>"$work/err" ||
+"$plumbline" import rl "$work/state.sh" -o "$work/job.json" 2>"$work/err" &&
+    wrong "states in 16 bits without their flag are read"
+says 'exp-avg-dtype bf16: Megatron-LM takes other types than fp32 with'
+sed 's/^\(.*override_optimizer_config.\)exp_avg_dtype=.*/&\n\1use_precision_aware_optimizer=True \\/
+    s/_dtype=bf16$/& \\/' "$work/state.sh" >"$work/aware.sh"
+"$plumbline" import rl "$work/aware.sh" -o "$work/job.json" 2>"$work/err" ||
     wrong "states in 16 bits: $(cat "$work/err")"
-says "exp_avg_dtype: the optimizer's state has 12 bytes"
+grep -q '"state_bytes_per_value": 8' "$work/job.json" || wrong "states of 2 + 2 + 4 bytes"
 sed 's/.fp8=hybrid/.fp32_residual_connection=True/' "$work/core.sh" >"$work/wide.sh"
 "$plumbline" import rl "$work/wide.sh" -o "$work/job.json" 2>"$work/err" && wrong "fp32 is read"
 says 'fp32_residual_connection: is not read: residuals in fp32'

@@ -390,6 +390,7 @@ static void draw_job(struct draw *d)
                       .memory_fraction = 1};
     j->precision = random_chance(d->rng, 30) ? FP32 : random_chance(d->rng, 50) ? FP16 : BF16;
     j->gradient_bytes_per_value = random_chance(d->rng, 50) ? 4 : 2;
+    if (j->adam && d->rng->state % 5 < 2) j->state_bytes_per_value = 1 + (int)(d->rng->state % 16);
     draw_layout(d);
     j->sequence = d->flavour == FLAVOUR_SHAPE ? 4 * random_between(d->rng, 1, 4) : 1;
     j->global_batch = (int64_t)d->micro_batches * j->layout.data * j->layout.micro_batch;

@@ -53,6 +53,7 @@ static void set_optimizer(struct run *r, struct settings *s)
     const char *name = r->optimizer;
     if (strstr(name, "distributed") || r->distributed) r->job.layout.zero = 1;
     if (strstr(name, "adam") || !strcmp(name, "mcore_distributed_optim")) r->optimizer = "adam";
+    if (!strcmp(name, "sgd") && !r->momentum) r->momentum = "0"; // torch's, as exports write it
     core_say_optimizer(r, s);
 }
 
