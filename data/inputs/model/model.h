@@ -192,7 +192,7 @@ struct layer_run {
     struct expert_shape experts;      // LAYER_MOE only
     struct pool_shape pool;           // LAYER_MEMORY only
     struct projector_shape projector; // LAYER_PROJECTOR only
-    const struct shape *shape;        // the run's own, only for blocks; NULL: the model's
+    const struct shape *shape;        // the run's own, of a block or moe; NULL: the model's
     int64_t tokens, pieces; // the run's own: each sequence brings `pieces` (0: one) pieces of
                             // `tokens` tokens, which see only their own piece; 0: the job's
                             // sequence
