@@ -93,7 +93,8 @@ TEST(stating_what_was_open_never_widens)
 {
     struct random rng = {38};
     int narrower = 0, dependent = 0, others = 0, outside = 0;
-    for (int trial = 0; trial < 100; trial++) {
+    struct arena_mark mark = arena_set_mark(arena);
+    for (int trial = 0; trial < 100; trial++, arena_reset(arena, mark)) {
         struct prediction x, again, stated;
         char words[WORDS_ROOM], word[64];
         random_words(&rng, words);
