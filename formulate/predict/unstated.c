@@ -205,7 +205,10 @@ static void fill(struct run_row *filled, const struct run_row *row,
 
 // ---- predicting
 
-#define OVERFULL 1.15
+static bool is_overfull(const struct prediction *x)
+{
+    return (double)x->device_bytes > 1.15 * (double)x->capacity_bytes;
+}
 
 // The prices stay for the next row, which may have them as well.
 static void predict_filled(struct predictor *p, const struct run_row *row, enum predicted what,
@@ -235,9 +238,7 @@ static bool choose_by_memory(struct predictor *p, struct run_facts *facts,
         if (!t->assumed || !t->by_memory || *prediction->reason) continue;
         unsigned open = t->open, first = 1U << t->value;
         double full = (double)prediction->device_bytes / (double)prediction->capacity_bytes;
-        for (int value = 0;
-             value < 8 && prediction->device_bytes > OVERFULL * (double)prediction->capacity_bytes;
-             value++) {
+        for (int value = 0; value < 8 && is_overfull(prediction); value++) {
             struct run_row other = *filled;
             struct prediction tried;
             if (!(open >> value & 1)) continue;
@@ -291,17 +292,46 @@ static void find_defaults(struct predictor *p, struct run_default traits[TRAIT_C
     memcpy(traits, known->traits, sizeof known->traits);
 }
 
+// A row with all that it does not state found anew, by facts of another program or value.
+static void predict_anew(struct predictor *p, const struct run_row *row, struct run_facts *facts,
+                         struct prediction *x)
+{
+    struct run_default traits[TRAIT_COUNT];
+    struct run_row filled;
+    for (int i = 0; i < TRAIT_COUNT; i++) facts->values[i] = row_trait(row, (enum trait)i);
+    find_defaults(p, traits, facts);
+    fill(&filled, row, traits);
+    predict_filled(p, &filled, PREDICT_ALL, x);
+    choose_by_memory(p, facts, traits, &filled, x);
+}
+
+// Scores of unfused attention that no card holds, whatever is recomputed, are no case of what ran.
+static bool overfills(struct predictor *p, const struct run_row *row, const struct run_facts *facts,
+                      enum trait trait, int value)
+{
+    struct run_facts other = *facts;
+    struct run_row own = *row;
+    struct prediction x;
+    if (trait != TRAIT_ATTENTION || value != UNFUSED_ATTENTION) return false;
+    row_set_trait(&own, trait, value);
+    predict_anew(p, &own, &other, &x);
+    return !*x.reason && is_overfull(&x);
+}
+
 // The times with a trait's other values. What follows from it changes with it.
 static void price_open(struct predictor *p, const struct run_row *row,
-                       const struct run_facts *facts, enum trait trait, struct assumption *a,
-                       int64_t ns)
+                       const struct run_facts *facts, enum trait trait,
+                       struct prediction *prediction)
 {
+    struct assumption *a = &prediction->assumptions[trait];
+    int64_t ns = prediction->iteration_ns;
     for (int value = 0; value < 8; value++) {
         struct run_facts other = *facts;
         struct run_default traits[TRAIT_COUNT];
         struct run_row filled;
         struct prediction x;
         if (!(a->taken.open >> value & 1)) continue;
+        if (!is_overfull(prediction) && overfills(p, row, facts, trait, value)) continue;
         other.values[trait] = value;
         find_defaults(p, traits, &other);
         fill(&filled, row, traits);
@@ -334,16 +364,11 @@ static int64_t as_pytorch_ns(struct predictor *p, const struct run_row *row,
                              const struct run_facts *facts)
 {
     struct run_facts other = *facts;
-    struct run_default traits[TRAIT_COUNT];
-    struct run_row own = *row, filled;
+    struct run_row own = *row;
     struct prediction x;
     other.origin.program = PROGRAM_TORCHTITAN;
     own.trainer = (int)program_trainer(PROGRAM_TORCHTITAN);
-    for (int i = 0; i < TRAIT_COUNT; i++) other.values[i] = row_trait(row, (enum trait)i);
-    find_defaults(p, traits, &other);
-    fill(&filled, &own, traits);
-    predict_filled(p, &filled, PREDICT_ALL, &x);
-    choose_by_memory(p, &other, traits, &filled, &x);
+    predict_anew(p, &own, &other, &x);
     return *x.reason ? 0 : x.iteration_ns;
 }
 
@@ -359,7 +384,7 @@ static void widen(struct predictor *p, const struct run_row *row, const struct r
     for (int i = 0; i < TRAIT_COUNT; i++) {
         struct assumption *a = &prediction->assumptions[i];
         if (!a->taken.assumed || !a->taken.open) continue;
-        price_open(p, row, facts, (enum trait)i, a, prediction->iteration_ns);
+        price_open(p, row, facts, (enum trait)i, prediction);
         if (!a->low_ns) continue;
         range_add_case(&range, COSTS_FAST, a->low_ns);
         range_add_case(&range, COSTS_SLOW, a->high_ns);

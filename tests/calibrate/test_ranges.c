@@ -126,6 +126,35 @@ TEST(stating_what_was_open_never_widens)
     assert_true(narrower > 80 && dependent < narrower / 10 && others > 80 && outside < others / 10);
 }
 
+// Unfused attention stays open for DeepSpeed's runs, but where no card holds its scores: with
+// everything recomputed, if nobody states what is; what does not fit anyway says nothing.
+TEST(attention_that_fits_no_card_is_no_case)
+{
+    static const char run[] = "gpu=A100-80GB,num_gpus=8,layers=32,hidden=4096,ffn=11008,heads=32,"
+                              "kv_heads=32,vocab=32000,zero=3,micro_batch=1,global_batch=8,"
+                              "gated=1,framework=DeepSpeed,version=2024-06";
+    static const struct {
+        const char *words;
+        bool open;
+    } cases[] = {{"seq=2048,recompute=none", true},
+                 {"seq=32768,recompute=full", false},
+                 {"seq=8192,recompute=full", true},
+                 {"seq=8192,recompute=none", false},
+                 {"seq=8192", true},
+                 {"seq=1048576,recompute=none", true}};
+    for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
+        struct prediction x, unfused;
+        predict_words(&x, run, cases[i].words, arena);
+        const struct assumption *a = &x.assumptions[TRAIT_ATTENTION];
+        assert_true(a->taken.open >> UNFUSED_ATTENTION & 1);
+        assert_true((a->high_ns > 0) == cases[i].open);
+        char words[128];
+        snprintf(words, sizeof words, "%s,flash=unfused", cases[i].words);
+        predict_words(&unfused, run, words, arena);
+        assert_true(cases[i].open || (double)unfused.device_bytes > 1.15 * 85e9);
+    }
+}
+
 // What a program's own published runs show bounds what its costs leave open; graphs leave nothing
 // of the host. A program of which nothing is published, a mixture, another GPU: as the costs say.
 TEST(ranges_of_known_programs_are_what_their_runs_show)
