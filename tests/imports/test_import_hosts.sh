@@ -535,10 +535,10 @@ refuse 'line 2: expected "Name: NODE" before it' sinfo 'Allocatable:\n nvidia.co
 describe() { printf 'Name: %s\nAllocatable:\n%b' "$1" "$2"; }
 refuse 'x: one node has GPUs of NVIDIA and of AMD' sinfo \
     "$(describe x '  nvidia.com/gpu: 8\n  amd.com/gpu: 4\n')\n" $like
-refuse 'x is there twice, with 8 and with 4 GPUs' sinfo \
+refuse 'x is listed twice, with 8 and with 4 GPUs' sinfo \
     "$(describe x '  nvidia.com/gpu: 8\n')\n$(describe x '  nvidia.com/gpu: 4\n')\n" $like
 refuse 'x has 8 and 4 GPUs' sinfo "$(describe x '  amd.com/gpu: 8\n  amd.com/gpu: 4\n')\n" $like
-refuse 'n is there twice, with 8 and with 4 GPUs' sinfo \
+refuse 'n is listed twice, with 8 and with 4 GPUs' sinfo \
     'NODELIST GRES STATE\nn gpu:8 idle\nn gpu:4 down\n' $like
 expect "x mi300x-of-8
 mi300x-of-8 1 8" sinfo <<'END'

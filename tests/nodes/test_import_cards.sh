@@ -65,7 +65,10 @@ cards "v100-16gb 1 16.9 150" --gpu v100-16gb --like v100-16gb-16x8 <"$work/two"
 printf 'GPU 0: Tesla T4 (UUID: GPU-1)\nGPU 2: Tesla T4 (UUID: GPU-3)\n' |
     refuse 'GPU 1 is not in the list'
 printf 'GPU 0: Tesla T4 (UUID: GPU-1)\n...\nGPU 7: Tesla T4 (UUID: GPU-3)\n' |
-    refuse "'...' stands for rows"
+    refuse "rows are left out at '...'"
+
+# what one program's words begin is forgotten where another's list it is
+printf 'NVIDIA-SMI \nEnabled\nGPU 0: Tesla T4 (UUID: GPU-1)\n' | cards "t4-16gb 1 15.6 6.25"
 
 # nvidia-smi -q, its XML
 query() {
@@ -116,7 +119,7 @@ agent() { printf '*******\nAgent %s\n*******\n  Name: x\n  Marketing Name:   %s\
     printf '  Device Type:   %s\n    Pool 1\n      Size:   201310208(0xbffc000) KB\n' "$3"; }
 { agent 1 EPYC CPU; agent 2 'AMD Instinct MI300X' GPU; agent 3 'AMD Instinct MI300X' GPU; } |
     cards "mi300x-192gb 2 206.1 64"
-agent 3 'AMD Instinct MI300X' GPU | refuse 'agents are not all there'
+agent 3 'AMD Instinct MI300X' GPU | refuse 'agents are missing'
 for i in 0 1; do
     printf 'GPU[%s]\t\t: Card Series: \t\tAMD Instinct MI300X OAM\n' $i
     printf 'GPU[%s]\t\t: VRAM Total Memory (B): 206141652992\n' $i

@@ -54,9 +54,10 @@ n1
      state = job-busy
      resources_available.ngpus = 4
      resources_available.gpu_model = a100
+     resources_available.gpu_shared = False
 n2
      Mom = n2
-     state = state-unknown,offline
+     state = job-busy,offline
      resources_available.ngpus = 4
      resources_available.gpu_model = a100
 n3
@@ -92,7 +93,14 @@ echo '{"InstanceType": "p4d.24xlarge"}' | groups "a100-40gb:1x8 4xrocex100" --no
 printf 'resources:\n  accelerators: {H100: 8}\nnum_nodes: 2\n' |
     groups "h100-80gb:2x8 8xinfinibandx400"
 printf '# a job\nresources:\n  accelerators: H100:8\n' | groups "h100-80gb:1x8 8xinfinibandx400"
-told 'one node, as num_nodes is unless told'
+told 'one node, the default of num_nodes'
+printf 'resources:\n  accelerators: H100:8\nnum_nodes: 65536\n' |
+    groups "h100-80gb:65536x8 8xinfinibandx400"
+told '65536 nodes in 1 group'
+for block in 'guest_accelerator {' 'guest_accelerators = [{'; do # counts GPUs, not machines
+    printf 'machine_type = "a3-highgpu-8g"\n%s\n  type = "h"\n  count = 8\n}\n' "$block" |
+        refuse 'does not say how many: give --nodes'
+done
 printf 'a b c d resources: accelerators: T4:1\n' | refuse 'line 1: expected a header'
 
 [ ! -e "$work/failed" ] && echo "nodes of other schedulers: all as expected"

@@ -56,8 +56,9 @@ static enum status read_gres(const char *gres, struct slurm_node *node, struct s
 // not.
 static bool works(const char *state)
 {
-    static const char *const away[] = {"down", "drain", "drng",     "fail",  "maint", "err",
-                                       "unk",  "inval", "not_resp", "futur", "*",     NULL};
+    static const char *const away[] = {"down",    "drain", "drng",  "fail",     "maint",
+                                       "err",     "unk",   "inval", "not_resp", "futur",
+                                       "offline", "*",     NULL};
     char text[64] = "";
     for (size_t i = 0; state[i] && i < sizeof text - 1; i++)
         text[i] = (char)tolower((unsigned char)state[i]);
@@ -77,7 +78,7 @@ static enum status add_again(const struct sinfo *s, struct slurm_node *old,
                            node->type);
     if (s->devices > 0) old->gpus += node->gpus;
     else if (old->gpus != node->gpus)
-        return text_refuse(t, err, "%.60s is there twice, with %d and with %d GPUs", old->name,
+        return text_refuse(t, err, "%.60s is listed twice, with %d and with %d GPUs", old->name,
                            old->gpus, node->gpus);
     if (!*old->type) old->type = node->type;
     old->away &= node->away;

@@ -1,13 +1,14 @@
 // Nodes as other programs than Slurm know them: pbsnodes, ray status, and files by which machines
 // of clouds are asked for.
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "data/base/names.h"
 #include "data/import/hosts/sinfo.h"
 
-// So many nodes alike, which have no names: "node-K" until the cluster is made.
+// Nodes that are alike and have no names.
 static enum status add_unnamed(struct sinfo *s, int64_t nodes, const char *type, int64_t gpus,
                                const struct text_lines *t, struct error *err)
 {
@@ -15,8 +16,8 @@ static enum status add_unnamed(struct sinfo *s, int64_t nodes, const char *type,
         return text_refuse(t, err,
                            "expected up to 65536 nodes of 1 to 1024 GPUs, found %lld of %lld",
                            (long long)nodes, (long long)gpus);
-    s->unnamed = true;
-    return sinfo_add(s, arena_print(s->arena, "node-[1-%lld]", (long long)nodes),
+    s->unnamed = (int)nodes;
+    return sinfo_add(s, "node",
                      arena_print(s->arena, "gpu:%s%s%lld", type, *type ? ":" : "", (long long)gpus),
                      "", t, err);
 }
@@ -26,6 +27,7 @@ static enum status add_unnamed(struct sinfo *s, int64_t nodes, const char *type,
 // A name alone at a line's begin; then "resources_available.ngpus = 4", or "gpus = 4" (Torque).
 static enum status read_pbs(struct sinfo *s, struct text_lines *t, struct error *err)
 {
+    static const char types[] = "gpu_model gpu_type gpu_name gputype gpu";
     const char *name = NULL, *type = "", *state = "", *gpus = "0";
     for (bool more = true; more;) {
         TRY(text_next(t, &more, err));
@@ -41,14 +43,14 @@ static enum status read_pbs(struct sinfo *s, struct text_lines *t, struct error 
         if (!more || node || t->word_count < 3 || strcmp(t->words[1], "=")) continue;
         const char *value = arena_copy_text(s->arena, t->words[2]);
         int64_t count;
-        if (!strcmp(first, "state"))
-            state = has_one_of(value, (const char *const[]){"offline", NULL}) ? "down" : value;
+        if (!strcmp(first, "state")) state = value;
         if (!strcmp(first, "resources_available.ngpus") || !strcmp(first, "gpus")) {
             if (!word_is_whole(value, &count))
                 return text_refuse(t, err, "expected a number of GPUs, found %.40s", value);
             gpus = value;
         }
-        if (!strncmp(first, "resources_available.gpu", 23) && isalpha((unsigned char)*value))
+        if (!strncmp(first, "resources_available.", 20) &&
+            name_is_listed(types, first + 20, strlen(first + 20)) && isalpha((unsigned char)*value))
             type = value;
     }
     return OK;
@@ -103,6 +105,18 @@ static enum status read_ray(struct sinfo *s, struct text_lines *t, struct error 
 
 // ---- machines of clouds
 
+// Whether a key is inside "guest_accelerator { ... }", Terraform's of a machine's GPUs.
+static bool is_of_gpus(const char *text, const char *key)
+{
+    enum { NEAR = 256 };
+    static const char word[] = "accelerator";
+    const char *least = key - text > NEAR ? key - NEAR : text, *at = key;
+    while (at > least && *at != '{' && *at != '}') at--;
+    if (*at != '{') return false;
+    while (at > text && strchr(" {[=s", *at)) at--;
+    return at - text >= (int)strlen(word) && !strncmp(at + 1 - strlen(word), word, strlen(word));
+}
+
 // The number behind the keys that count machines, if all say the same; 0: none; -1: several.
 static int64_t count_in(const char *text)
 {
@@ -115,12 +129,9 @@ static int64_t count_in(const char *text)
             bool begins = at == text || (!isalnum((unsigned char)at[-1]) && at[-1] != '_');
             at += strlen(keys[i]);
             const char *value = at + strspn(at, " \t\"=:");
-            char digits[8] = "";
             size_t length = strspn(value, "0123456789");
-            if (!begins || value == at || !length || length >= sizeof digits) continue;
-            memcpy(digits, value, length);
-            int64_t number = 0;
-            if (!word_is_whole(digits, &number) || !number) continue;
+            int64_t number = length < 8 ? strtol(value, NULL, 10) : 0;
+            if (!begins || value == at || number < 1 || is_of_gpus(text, at)) continue;
             if (count && count != number) return -1;
             count = number;
         }
@@ -136,7 +147,7 @@ static bool begins_with_key(const char *text)
     return key && text[key] == ':';
 }
 
-// SkyPilot's "accelerators: H100:8" and "{H100: 8}"; num_nodes is 1 unless told.
+// SkyPilot's "accelerators: H100:8" and "{H100: 8}"; num_nodes is 1 by default.
 static bool read_accelerators(const char *text, const char **type, int64_t *gpus,
                               struct arena *arena)
 {
@@ -146,10 +157,9 @@ static bool read_accelerators(const char *text, const char **type, int64_t *gpus
     size_t length = strcspn(at, ":\"'} \n#,");
     *type = arena_print(arena, "%.*s", (int)(length < 40 ? length : 40), at), *gpus = 1;
     at += length + strspn(at + length, "\"'");
-    char digits[8] = "";
     const char *number = *at == ':' ? at + 1 + strspn(at + 1, " ") : "";
     size_t size = strspn(number, "0123456789");
-    if (size && size < sizeof digits) memcpy(digits, number, size), word_is_whole(digits, gpus);
+    if (size && size < 8) *gpus = strtol(number, NULL, 10);
     return length > 1 && isalpha((unsigned char)**type);
 }
 
@@ -167,7 +177,7 @@ static enum status read_cloud(struct sinfo *s, struct text_lines *t, struct erro
                       t->path, found);
     if (!found && !sky) return OK;
     if (s->machine) type = s->machine->gpu, gpus = s->machine->gpus;
-    if (!nodes && sky) nodes = 1, s->guessed = "one node, as num_nodes is unless told";
+    if (!nodes && sky) nodes = 1, s->guessed = "one node, the default of num_nodes";
     if (nodes < 1)
         return refuse(err, "%s: machines with %lld GPUs (%s): %s how many: give --nodes", t->path,
                       (long long)gpus, s->machine ? s->machine->name : type,

@@ -410,7 +410,7 @@ static enum status read_file(void *options, struct error *err)
         TRY(find_group(c, o->types, &s->nodes[i], &o->likes, &group, &r->said, r->arena, err));
         if (s->machine) put_network(&c->groups[group], s->machine, r);
         c->places.nodes[i] = (struct cluster_node){.name = s->nodes[i].name, .group = group};
-        c->groups[group].nodes++;
+        c->groups[group].nodes += s->unnamed ? s->unnamed : 1;
     }
     assume_types(o);
     return OK;
@@ -420,8 +420,8 @@ static void tell(const void *options)
 {
     const struct options *o = options;
     const struct sinfo *s = &o->read;
-    int groups = o->import.cluster.group_count;
-    fprintf(stderr, "%d nodes in %d group%s", s->count, groups, groups == 1 ? "" : "s");
+    int groups = o->import.cluster.group_count, nodes = s->unnamed ? s->unnamed : s->count;
+    fprintf(stderr, "%d nodes in %d group%s", nodes, groups, groups == 1 ? "" : "s");
     if (s->away) fprintf(stderr, "; %d down or drained left out (--all includes them)", s->away);
     if (s->without_gpus) fprintf(stderr, "; %d without GPUs left out", s->without_gpus);
     fputc('\n', stderr);

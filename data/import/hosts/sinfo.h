@@ -29,8 +29,8 @@ struct sinfo {
     int devices;
     bool counted, detects;
     const char *type;
-    // of schedulers.c: nodes have no names; what was taken to be so (NULL: nothing); the machine
-    bool unnamed;
+    // of schedulers.c: how many nodes have no names; what is assumed (NULL: nothing); the machine
+    int unnamed;
     const char *guessed;
     const struct cloud_machine *machine;
     int64_t asked_nodes; // 0: not asked

@@ -3,20 +3,22 @@
 #include "data/import/nodes/cards.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "data/base/names.h"
 
-enum { PREFIX_MOST = 8 }; // words of a launcher before a line
+enum { PREFIX_MOST = 8, COLUMNS_MOST = 64 }; // words of a launcher before a line; of commas
 
 struct list {
     struct cards *cards;
     struct text_lines *lines;
     struct arena *arena;
-    const char *pending;                // name of a card of which more is to come
-    int name_column, memory_column;     // of a table with commas; -1: not found
-    bool memory_follows, agents, ended; // the next "Total" is memory; rocminfo's agent is a GPU
+    const char *pending;            // name of a card of which more is to come
+    int name_column, memory_column; // of a table with commas; -1: not found
+    bool memory_follows;            // the next "Total" is memory
+    bool inside;                    // of what the last heading begins
     int agent;
 };
 
@@ -61,6 +63,15 @@ static void put_memory(struct list *l, double bytes)
     struct cards *c = l->cards;
     if (c->count && !c->ended && !(c->items[c->count - 1].memory_bytes > 0))
         c->items[c->count - 1].memory_bytes = bytes;
+}
+
+// The index of "GPU[0]", by what is before and behind its digits; -1: it is none.
+static int64_t index_in(const char *word, const char *before, const char *behind)
+{
+    size_t from = strlen(before);
+    if (strncmp(word, before, from)) return -1;
+    size_t length = strspn(word += from, "0123456789");
+    return length && length < 8 && !strcmp(word + length, behind) ? strtol(word, NULL, 10) : -1;
 }
 
 // The text from a word on, up to one of these signs.
@@ -120,8 +131,8 @@ static void read_query(struct list *l)
     if (says(l, 0, "Attached", "GPUs") && word_is_whole(WORD(l, 3), &attached) &&
         attached <= CARDS_MAX)
         l->cards->attached = (int)attached;
-    l->agents = says(l, 0, "MIG", "Mode") || (l->agents && says(l, 0, "Current", ":"));
-    l->cards->split |= l->agents && says(l, 0, "Current", ":") && says(l, 2, "Enabled", NULL);
+    l->inside = says(l, 0, "MIG", "Mode") || (l->inside && says(l, 0, "Current", ":"));
+    l->cards->split |= l->inside && says(l, 0, "Current", ":") && says(l, 2, "Enabled", NULL);
     if (l->memory_follows && says(l, 0, "Total", ":")) put_memory(l, mebibytes(WORD(l, 2)));
     l->memory_follows = says(l, 0, "FB", "Memory") ||
                         (l->memory_follows && !says(l, 0, "Total", ":"));
@@ -130,17 +141,12 @@ static void read_query(struct list *l)
 // "GPU 0: NVIDIA A100-SXM4-40GB (UUID: GPU-...)", with or without the UUID.
 static void read_names(struct list *l)
 {
-    int64_t index;
     l->cards->split |= says(l, 0, "MIG", NULL) && strstr(WORD(l, 1), "g.") != NULL;
     for (int i = 0; i <= PREFIX_MOST && i + 2 < l->lines->word_count; i++) {
-        const char *number = WORD(l, i + 1);
-        size_t length = strlen(number);
-        char digits[8] = "";
-        if (strcmp(WORD(l, i), "GPU") || length < 2 || length > 4 || number[length - 1] != ':')
-            continue;
-        memcpy(digits, number, length - 1);
+        int64_t index = index_in(WORD(l, i + 1), "", ":");
+        if (strcmp(WORD(l, i), "GPU") || index < 0) continue;
         const char *name = rest_to(l, i + 2, " (UUID");
-        if (word_is_whole(digits, &index) && !is_bus(name)) name_card(l, index, name);
+        if (!is_bus(name)) name_card(l, index, name);
         return;
     }
 }
@@ -160,13 +166,13 @@ static void read_agents(struct list *l)
 {
     int64_t number;
     if (says(l, 0, "Agent", NULL) && word_is_whole(WORD(l, 1), &number))
-        l->cards->ended |= ++l->agent != number, l->agents = false;
+        l->cards->ended |= ++l->agent != number, l->inside = false;
     if (says(l, 0, "Marketing", "Name:")) l->pending = rest_to(l, 2, NULL);
     if (says(l, 0, "Device", "Type:") && says(l, 2, "GPU", NULL)) {
         name_card(l, -1, l->pending ? l->pending : "");
-        l->agents = true;
+        l->inside = true;
     }
-    if (l->agents && says(l, 0, "Size:", NULL)) put_memory(l, mebibytes(WORD(l, 1)) / 1024);
+    if (l->inside && says(l, 0, "Size:", NULL)) put_memory(l, mebibytes(WORD(l, 1)) / 1024);
 }
 
 // "GPU: 0", "MARKET_NAME: AMD Instinct MI300X OAM", "SIZE: 196592 MB" of VRAM.
@@ -186,17 +192,12 @@ static void read_amd_smi(struct list *l)
 // "GPU[0] : Card Series: AMD Instinct MI300X OAM", "GPU[0] : VRAM Total Memory (B): 206141652992".
 static void read_rocm(struct list *l)
 {
-    int64_t index;
+    int64_t index = index_in(WORD(l, 0), "GPU[", "]");
     double bytes;
-    const char *open = WORD(l, 0);
-    char digits[8] = "";
-    size_t length = strlen(open);
     for (int i = 0; i < l->lines->word_count; i++) // of the table "NPS1, SPX, 0"
         l->cards->split |=
             has_one_of(WORD(l, i), (const char *const[]){"cpx,", "dpx,", "qpx,", NULL});
-    if (length < 6 || length > 8 || strncmp(open, "GPU[", 4) || open[length - 1] != ']') return;
-    memcpy(digits, open + 4, length - 5);
-    if (!word_is_whole(digits, &index) || index >= CARDS_MAX) return;
+    if (index < 0 || index >= CARDS_MAX) return;
     if (says(l, 2, "Card", NULL) && !strncasecmp(WORD(l, 3), "series:", 7))
         name_card(l, index, rest_to(l, 4, NULL));
     if (says(l, 2, "VRAM", "Total") && says(l, 4, "Memory", "(B):")) {
@@ -231,6 +232,7 @@ static void read_pci(struct list *l)
 // A field of a line with commas, without blanks around it; NULL: there is none.
 static const char *field(const struct list *l, const char *line, int column)
 {
+    if (column >= COLUMNS_MOST) return NULL;
     for (; column > 0 && line; column--) line = strchr(line, ',') ? strchr(line, ',') + 1 : NULL;
     if (!line) return NULL;
     line += strspn(line, " \"");
@@ -247,7 +249,7 @@ static void read_commas(struct list *l)
     bool header = strstr(line, ".") && !strstr(line, "MiB,") && l->name_column < 0;
     for (int i = 0; l->name_column < 0 && (text = field(l, line, i)); i++) {
         bool named = !strcmp(text, "name") || !strcmp(text, "gpu_name");
-        if (named || (!strncmp(text, "NVIDIA ", 7) || !strncmp(text, "Tesla ", 6)))
+        if (named || !strncmp(text, "NVIDIA ", 7) || !strncmp(text, "Tesla ", 6))
             l->name_column = i, header = named;
         if (named) break;
     }
@@ -265,15 +267,10 @@ static void read_commas(struct list *l)
 // "[0] NVIDIA A100-SXM4-80GB | 35'C, 0 % | 0 / 81920 MB |"
 static void read_gpustat(struct list *l)
 {
-    int64_t index;
-    char digits[8] = "";
-    const char *first = WORD(l, 0);
-    size_t length = strlen(first);
-    if (length < 3 || length > 5 || *first != '[' || first[length - 1] != ']') return;
-    memcpy(digits, first + 1, length - 2);
+    int64_t index = index_in(WORD(l, 0), "[", "]");
     int end = 1;
     while (end < l->lines->word_count && !strstr(WORD(l, end), "'C")) end++;
-    if (!word_is_whole(digits, &index) || end == l->lines->word_count) return;
+    if (index < 0 || end >= l->lines->word_count) return;
     name_card(l, index, join(l, 1, end));
     for (int i = end; i + 1 < l->lines->word_count; i++)
         if (says(l, i, "/", NULL)) put_memory(l, mebibytes(WORD(l, i + 1)));
@@ -281,7 +278,7 @@ static void read_gpustat(struct list *l)
 
 // ---- XML
 
-// What stands between <name> and </name>, from `at` on; NULL: nowhere.
+// The text between <name> and </name>, from `at` on; NULL: nowhere.
 static const char *element(const char *at, const char *name, const char **text, struct arena *arena)
 {
     const char *open = strstr(at, arena_print(arena, "<%s>", name)), *end;
@@ -297,7 +294,8 @@ static void read_xml(struct list *l, const char *text)
     if (element(text, "attached_gpus", &value, l->arena) && word_is_whole(value, &attached) &&
         attached <= CARDS_MAX)
         l->cards->attached = (int)attached;
-    for (const char *at = text; (at = element(at, "product_name", &value, l->arena)); at = next) {
+    for (const char *at = text;
+         !l->cards->too_many && (at = element(at, "product_name", &value, l->arena)); at = next) {
         name_card(l, -1, value);
         const char *memory = strstr(at, "<fb_memory_usage>"), *mode;
         if (!(next = strstr(at, "<product_name>"))) next = at + strlen(at);
@@ -344,11 +342,12 @@ static enum status read_lines(struct list *l, const char *path, void (*line)(str
         if (!more) break;
         if (!t->word_count || l->cards->ended) continue;
         if (is_gap(t) && l->cards->count)
-            return text_refuse(t, err, "'...' stands for rows that are left out: give all of them");
+            return text_refuse(t, err, "rows are left out at '...': give all of them");
         line(l);
     }
     if (line == read_agents && l->agent && l->cards->ended)
-        return refuse(err, "%s: rocminfo's agents are not all there: give all of its output", path);
+        return refuse(err, "%s: some of rocminfo's agents are missing: give all of its output",
+                      path);
     return OK;
 }
 
@@ -374,12 +373,14 @@ static enum status check(const struct cards *c, const char *path, struct error *
 enum status cards_read(struct cards *c, const char *path, const char *text, size_t size,
                        struct arena *arena, struct error *err)
 {
-    struct list l = {.cards = c, .arena = arena, .lines = TAKE(arena, 1, struct text_lines)};
+    struct text_lines *lines = TAKE(arena, 1, struct text_lines);
     const char *bare = text_without_bars(text, size, arena);
-    memset(c, 0, sizeof *c);
+    c->count = 0;
     for (size_t i = 0; i < ARRAY_LENGTH(lists) && !c->count; i++) {
+        struct list l = {.cards = c, .arena = arena, .lines = lines};
         const char *second = lists[i].words[1];
         if (!strstr(bare, lists[i].words[0]) && !(second && strstr(bare, second))) continue;
+        memset(c, 0, sizeof *c);
         l.name_column = l.memory_column = -1, c->program = lists[i].program;
         text_open(l.lines, path, bare, size, arena);
         if (lists[i].line) TRY(read_lines(&l, path, lists[i].line, err));
