@@ -8,7 +8,5 @@
 member_get plan_placement_get;
 member_put plan_placement_put;
 
-// Of a stage with a width of its own: the names of its nodes.
-
 enum { EXTRAPOLATIONS_MAX = 4096 };
 extern const struct members extrapolation_members;

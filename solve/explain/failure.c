@@ -396,11 +396,11 @@ static const char *fragments_of(const struct explained *x)
 
 // The report's own sum beside the prediction: that is right if it is as much, whatever else took
 // the rest of the card; else by how much it is not.
-static const char *sum_of(const struct explained *x)
+static const char *sum_of(const struct explained *x, int64_t moment)
 {
     static const double near = 0.1;
-    double report = (double)asked_for(x),
-           own = (double)(x->own.device_bytes - x->own.outside_bytes), off = own / report - 1;
+    double report = (double)asked_for(x), all = (double)(moment ? moment : x->own.device_bytes),
+           own = all - (double)x->own.outside_bytes, off = own / report - 1;
     if (!(report > 0)) return "";
     const char *text = arena_print(x->arena, "; by its report it needed %.1f GB", report / 1e9);
     return off < -near
@@ -410,10 +410,11 @@ static const char *sum_of(const struct explained *x)
 }
 
 // Another moment than a training pass.
-static const char *moment_of(const struct explained *x, int64_t moment)
+static const char *moment_of(const struct explained *x, int64_t moment, bool fits)
 {
     if (!moment) return "";
-    return arena_print(x->arena, " (%.1f GB at that moment)", (double)moment / 1e9);
+    return arena_print(x->arena, " (%.1f GB at that moment%s)", (double)moment / 1e9,
+                       fits ? ", which fits" : "");
 }
 
 const char *explain_failure(struct explained *x)
@@ -429,9 +430,10 @@ const char *explain_failure(struct explained *x)
                            reason ? reason : x->own.reason);
     }
     // Peaks are predicted to about a tenth (docs/VALIDATION.md).
-    double full = (double)x->own.device_bytes / (double)failing_bytes(x, &x->own);
-    bool fits = full <= 1, near_end = fits && full > 0.9;
-    int64_t moment = explain_moment(x);
+    int64_t moment = explain_moment(x), failing = failing_bytes(x, &x->own);
+    double full = (double)x->own.device_bytes / (double)failing;
+    bool fits = full <= 1, near_end = fits && full > 0.9,
+         by_pass = !fits && moment && moment <= failing; // though it failed in none
     double copied = (double)(x->own.device_bytes + f->tried_bytes);
     if (fits && explain_is_copy(x) && copied > 0.9 * (double)x->own.limit_bytes)
         return arena_print(x->arena,
@@ -449,11 +451,12 @@ const char *explain_failure(struct explained *x)
     }
     return arena_print(x->arena, "%s%s; it is predicted %s%s: %.1f GB of a card of %.1f%s%s%s%s",
                        begin, others,
-                       near_end ? "to come within a tenth of its end"
-                       : fits   ? "to fit"
-                                : "not to fit",
+                       near_end  ? "to come within a tenth of its end"
+                       : fits    ? "to fit"
+                       : by_pass ? "not to fit in a training pass"
+                                 : "not to fit",
                        fits ? assumed_counts(x) : "", (double)x->own.device_bytes / 1e9,
                        (double)x->own.capacity_bytes / 1e9,
                        x->guessed && strstr(x->guessed, "GPU ") ? ", which is assumed" : "",
-                       moment_of(x, moment), sum_of(x), more);
+                       moment_of(x, moment, by_pass), sum_of(x, moment), more);
 }

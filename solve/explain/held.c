@@ -209,8 +209,7 @@ static int64_t moment_bytes(struct explained *x, const struct run_row *row,
 int64_t explain_moment(struct explained *x)
 {
     struct prediction p;
-    int64_t bytes = explain_try(x, &x->row, &p) ? moment_bytes(x, &x->row, &p) : 0;
-    return bytes ? bytes + p.outside_bytes : 0;
+    return explain_try(x, &x->row, &p) ? moment_bytes(x, &x->row, &p) : 0;
 }
 
 void explain_hold(struct explained *x, const struct run_row *row, struct prediction *p)

@@ -11,7 +11,7 @@ moment() {
     python3 - << 'END'
 import json, re
 answer = json.load(open("out"))
-found = re.search(r"\(([0-9.]+) GB at that moment\)", answer["why"])
+found = re.search(r"\(([0-9.]+) GB at that moment[,)]", answer["why"])
 print(answer["predicted"]["device_bytes"] / 1e9, found.group(1) if found else "-")
 END
 }
@@ -70,7 +70,7 @@ import sys
 eight, one = map(float, sys.argv[1:])
 assert abs(eight - one - 7 * 8192 * 151936 * 6 / 1e9) < 0.11, (eight, one)
 END
-says "at that moment it would not with the logits of 20 sequences kept, 2.49 GB each" one.md
+says "at that moment it would not with the logits of 21 sequences kept, 2.49 GB each" one.md
 
 # ---- loading: all weights on each GPU, unless they are made in shares; a checkpoint: the
 # optimizer's state twice; FSDP saves whole weights of 4 bytes
@@ -94,7 +94,25 @@ assert abs(saved[1] - (resumed[1] - optimizer) - 4 * values) < 0.3, (saved, resu
 assert abs(gathered[1] - (resumed[1] - optimizer) - 2 * values) < 0.3, (gathered, resumed)
 assert all(row[0] + 0.1 > row[1] for row in (whole, shares, resumed, saved, gathered))
 END
-says "the weights of 4 ranks on one GPU" whole.md
+says "the weights of 5 ranks on one GPU" whole.md
+long='Qwen3-8B with LoRA on 1 H100, bf16, seq_length=131072, micro_batch_size=4'
+failed "$long" from_pretrained > load.md
+says "in a training pass: [0-9.]* GB of a card of 84.9 (1[0-9.]* GB at that moment, which" load.md
+set -- $(moment load.md) $(parts load.md)
+python3 - $2 $3 << 'END' || complain "a load is weights, context and libraries, once"
+import sys
+moment, weights = map(float, sys.argv[1:])
+assert 1.5 < moment - weights < 2, (moment, weights)
+END
+failed "$long" forward > pass.md
+"$plumbline" explain pass.md | grep -q "in a training pass" && complain "a pass is told apart"
+failed 'Llama-2-70b on 1 H100, bf16, seq_length=4096, micro_batch_size=1' from_pretrained > none.md
+says "predicted not to fit: [0-9.]* GB of a card of 84.9 (1[0-9.]* GB at that moment)" none.md
+{
+    failed "$long" from_pretrained
+    echo "Tried to allocate 1.00 GiB (GPU 0; 79.15 GiB total capacity; 14.00 GiB already allocated;"
+} > sum.md
+says "by its report it needed 16.1 GB, as is predicted" sum.md
 
 # ---- the report's sum, beside the prediction
 report() { # ALLOCATED TRIED FREE RESERVED: PyTorch's older words, GiB
