@@ -269,10 +269,30 @@ assert s["ffn"] == 128 and s["hidden"] == 64 and s["gated_ffn"], s
 assert sum(r.get("count", 1) for r in m["runs"] if r["kind"] == "block") == 4, m["runs"]' \
     "$work/model.json" 2>"$work/log" || wrong "Primus's model: $(tail -1 "$work/log")"
 primus 'sizes are not here.*what is not here is in ${SIZE:small}.yaml' --set SIZE=other
+# bases again, and those that name themselves
+cp "$work/model.json" "$work/once.json"
+(cd "$work/primus/configs/models/megatron" && sed 's/.*base.yaml/&\n&/' small.yaml >twice.yaml
+{ cat small.yaml; echo extends:; yes '  - itself.yaml' | head -40; } >itself.yaml)
+primus 'megatron/twice.yaml' --set SIZE=twice
+cmp -s "$work/model.json" "$work/once.json" || wrong "Primus's model: a base that is named twice"
+primus 'sizes are not here' --set SIZE=itself
 printf 'model = dict(num_layers=4)\n' >"$work/intern.py"
 no trainer intern.py 'a configuration in Python is not read by import trainer'
 
 # ---- what launchers and files beside them say
+# files that are no settings, and a launch of itself
+truncate -s 400M "$work/large.yaml" && mkdir "$work/folder.yaml" && mkfifo "$work/pipe.yaml"
+for file in large folder pipe; do
+    launches "torchrun --nproc-per-node 8 train.py --config $file.yaml"
+    (ulimit -v 300000; "$plumbline" import nanotron "$work/launch.sh" 2>"$work/err") # KiB
+    [ $? -eq 2 ] || wrong "$file: $(cat "$work/err")"
+    told "the settings stand in $file.yaml, which is not here"
+done
+launches 'bash launch.sh' 'bash launch.sh'
+no trainer launch.sh 'the script does more than is followed'
+yes '#' | head -125000 >"$work/long.yaml"
+launches "$(yes 'accelerate launch --config_file long.yaml train.py' | head -100)"
+no trainer launch.sh 'the script does more than is followed'
 launches 'swift rlhf --rlhf_type grpo --model m --tuner_type lora --external_plugins own.py \' \
     '--max_length 512 --per_device_train_batch_size 1 --deepspeed zero3'
 job trainer launch.sh "j['sequence']==1024;l['zero']==3" --gpus 8

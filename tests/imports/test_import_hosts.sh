@@ -552,6 +552,13 @@ Labels: amd.com/gpu.product-name=mi300x
 Allocatable:
   amd.com/gpu: 8
 END
+listed() { # NODES TIMES [NAME]: of other names, or of this one again
+    echo 'NODELIST GRES STATE'
+    for i in $(seq "$2"); do echo "${3:-$i}n[1-$1] gpu:8 idle"; done
+}
+refuse 'line 6: expected at most 16384 nodes, found more' sinfo \
+    "$(listed 4000 5)" $like
+refuse 'line 264: expected at most 1048576 names of nodes' sinfo "$(listed 4000 300 n)" $like
 # two kinds of topology at once
 refuse 'found a topology of the kind flat beside them' slurm \
     '\055 topology: a\n  block:\n    blocks:\n      - block: b\n        nodes: n1\n  flat: true\n' \

@@ -130,6 +130,8 @@ printf 'GPU: 0\n ASIC:\n  MARKET_NAME: AMD Instinct MI300X\n VRAM:\n  SIZE: 1965
     cards "mi300x-192gb 1 206.1 64"
 printf 'GPU: 0\n ASIC:\n  MARKET_NAME: AMD Instinct MI300X\n  ACCELERATOR_PARTITION: CPX\n' |
     refuse 'GPUs are in parts'
+{ echo '<nvidia_smi_log>'; yes '<product_name>NVIDIA B200</product_name>' | head -200000; } |
+    refuse 'expected at most 256 GPUs of one node'
 smi 'NVIDIA H100 80GB HBM3' 81559MiB N/A 8 | refuse 'is described as mi300x' \
     --like mi300x-16x8 --strict
 

@@ -6,6 +6,8 @@
 #include "data/base/names.h"
 #include "data/import/hosts/sinfo.h"
 
+enum { NODES_MOST = 1 << 14, LISTED_MOST = 1 << 20 };
+
 // "nvidia_a100_3g.20gb": a part of a GPU, as MIG names it.
 static bool is_part(const char *type)
 {
@@ -85,6 +87,16 @@ static enum status add_again(const struct sinfo *s, struct slurm_node *old,
     return OK;
 }
 
+// Lists repeat nodes in their order: behind the one found last, then from the first on. s->count:
+// it is new.
+static int find_node(const struct sinfo *s, const char *name)
+{
+    int k = s->next;
+    if (k < s->count && !strcmp(s->nodes[k].name, name)) return k;
+    for (k = 0; k < s->count && strcmp(s->nodes[k].name, name);) k++;
+    return k;
+}
+
 enum status sinfo_add(struct sinfo *s, const char *names, const char *gres, const char *state,
                       const struct text_lines *t, struct error *err)
 {
@@ -92,13 +104,19 @@ enum status sinfo_add(struct sinfo *s, const char *names, const char *gres, cons
     struct slurm_node node = {.type = "", .away = !works(state)};
     TRY(host_names_add(&list, arena_copy_text(s->arena, names), t, err));
     TRY(read_gres(gres, &node, s, t, err));
+    s->listed += list.count;
+    if (s->listed > LISTED_MOST)
+        return text_refuse(t, err, "expected at most %d names of nodes, repeated ones included",
+                           LISTED_MOST);
     for (int i = 0; i < list.count; i++) {
-        int k = 0;
-        while (k < s->count && strcmp(s->nodes[k].name, list.items[i])) k++;
+        int k = find_node(s, list.items[i]);
         if (k < s->count) {
             TRY(add_again(s, &s->nodes[k], &node, t, err));
+            s->next = k + 1;
             continue;
         }
+        if (s->count == NODES_MOST)
+            return text_refuse(t, err, "expected at most %d nodes, found more", NODES_MOST);
         GROW(s->arena, s->nodes, s->count, s->capacity, 64);
         node.name = list.items[i];
         s->nodes[s->count++] = node;

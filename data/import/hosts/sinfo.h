@@ -12,6 +12,7 @@ struct slurm_node {
 
 struct sinfo {
     struct slurm_node *nodes; // all that the file has; behind sinfo_end those that are meant
+    int next, listed;         // the node behind the one found last; names given, with repeated ones
     int count, capacity, without_gpus, away, parted; // parted: with parts of GPUs
     bool all;                                        // include nodes that are down or drained
     struct arena *arena;

@@ -91,23 +91,25 @@ static enum status take_flags(struct settings *s, const struct settings *yaml, b
 
 // ---- Primus's models, in files of their own
 
-enum { BASES_DEEP = 6, FOLDERS_UP = 6 };
+enum { FILES_MOST = 64, FOLDERS_UP = 6 };
 
-// The keys of a model's file in `folder` over those of the files that it names.
-static bool take_model_file(struct settings *to, const char *folder, const char *name, int depth)
+// The keys of a model's file in `folder` over those of the files that it names; *left: how many
+// files may still be read, negative if that was too few.
+static bool take_model_file(struct settings *to, const char *folder, const char *name, int *left)
 {
     static const char *const lists[] = {"bases", "includes", "extends"};
     struct settings yaml;
     struct error ignored = {OK, ""};
-    if (depth > BASES_DEEP || strchr(name, '/') || strchr(name, SCRIPT_OPEN) ||
+    if (*left < 0 || strchr(name, '/') || strchr(name, SCRIPT_OPEN) ||
         settings_read_yaml_raw(&yaml, arena_print(to->arena, "%s%s", folder, name), to->arena,
                                &ignored) != OK)
         return false;
+    --*left;
     for (size_t k = 0; k < ARRAY_LENGTH(lists); k++)
         for (int i = 0; i < setting_list_length(&yaml, lists[k]); i++) {
             const struct setting *at =
                 setting_of(&yaml, arena_print(to->arena, "%s[%d]", lists[k], i));
-            if (at && at->text) take_model_file(to, folder, at->text, depth + 1);
+            if (at && at->text) take_model_file(to, folder, at->text, left);
         }
     for (int i = 0; i < yaml.count; i++)
         if (!strpbrk(yaml.items[i].key, ".["))
@@ -129,7 +131,8 @@ static bool find_model(struct settings *to, const struct settings *yaml, const c
         const char *name = filled(to, asked, at->text);
         for (int up = 0; up < FOLDERS_UP; up++, from = arena_print(to->arena, "%s../", from)) {
             const char *folder = arena_print(to->arena, "%sprimus/configs/models/megatron/", from);
-            if (!take_model_file(to, folder, name, 0)) continue;
+            int left = FILES_MOST;
+            if (!take_model_file(to, folder, name, &left) || left < 0) continue;
             const struct setting *experts = setting_of(to, "num_experts");
             int kept = 0;
             for (int i = 0; i < to->count; i++) { // without experts their defaults mean nothing

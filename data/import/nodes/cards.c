@@ -297,12 +297,13 @@ static void read_xml(struct list *l, const char *text)
     for (const char *at = text;
          !l->cards->too_many && (at = element(at, "product_name", &value, l->arena)); at = next) {
         name_card(l, -1, value);
-        const char *memory = strstr(at, "<fb_memory_usage>"), *mode;
+        if (l->cards->too_many) return;
         if (!(next = strstr(at, "<product_name>"))) next = at + strlen(at);
-        if (memory && memory < next && element(memory, "total", &value, l->arena))
-            put_memory(l, mebibytes(value));
-        mode = element(at, "current_mig", &value, l->arena);
-        l->cards->split |= mode && mode < next && !strcmp(value, "Enabled");
+        const char *own = arena_print(l->arena, "%.*s", (int)(next - at), at),
+                   *memory = strstr(own, "<fb_memory_usage>");
+        if (memory && element(memory, "total", &value, l->arena)) put_memory(l, mebibytes(value));
+        l->cards->split |= element(own, "current_mig", &value, l->arena) &&
+                           !strcmp(value, "Enabled");
     }
 }
 

@@ -5,6 +5,7 @@
 #define _XOPEN_SOURCE 700 // realpath
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "data/base/file.h"
@@ -85,12 +86,15 @@ static const char *opened(struct follow *f, const char *path, const char **text)
 {
     struct error ignored = {OK, ""};
     size_t size, length = strlen(f->root);
+    struct stat about;
     const char *real = real_path(f, path);
     if (!real || length < 2 || strncmp(real, f->root, length) != 0 || real[length] != '/')
         return NULL;
-    if (file_read(real, text, &size, f->arena, &ignored) != OK || size > FILE_MAX ||
-        memchr(*text, '\0', size))
+    if (stat(real, &about) || about.st_size > FILE_MAX ||
+        file_read(real, text, &size, f->arena, &ignored) != OK || memchr(*text, '\0', size))
         return NULL;
+    f->bytes += size;
+    if (f->bytes > SCRIPT_BYTES_MAX) f->over = true;
     return real;
 }
 
