@@ -418,11 +418,13 @@ enum status job_check(const struct job *j, struct error *err)
     TRY(check_options(j, err));
     TRY(framework_check(j, file, err));
     bool free = !j->space.given || j->space.framework == FRAMEWORK_ANY;
-    if (!free && (j->expert_products || (j->expert_padding > 1 && !j->fixed_capacity)))
+    if (!free &&
+        (j->expert_products || (j->expert_padding > 1 && !j->fixed_capacity) ||
+         (j->fixed_capacity && framework_trainer(j->space.framework) == TRAINER_TORCHTITAN)))
         return refuse(err,
-                      "%s: expert_products, expert_padding: expected by_trainer, and padding to a "
-                      "fixed_capacity alone, as the launch files of the space's framework %s state "
-                      "no other",
+                      "%s: expert_products, expert_padding, fixed_capacity: expected by_trainer, "
+                      "and padding to a fixed_capacity alone, which torchtitan does not have, as "
+                      "the launch files of the space's framework %s state no other",
                       file, framework_names[j->space.framework]);
     TRY(check_wide_sums(j, err));
     if (j->space.given && j->placement.uneven_micro_batches)

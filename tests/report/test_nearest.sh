@@ -107,6 +107,24 @@ grep -q "recompute_num_layers: 1$" "$work/export" || wrong "first layers: no num
     grep -q "stages: recomputation differs between them, and NeMo has one setting for all" \
         "$work/log" || wrong "not refused: $(cat "$work/log")"
 
+# What is stated of experts: what a framework has stays, the rest goes and is told.
+# Padded rows alone are nobody's.
+make_plan --model qwen3-30b-a3b --tensor 1 --pipeline 1 --data 32 --expert 8 --zero 1
+stated() { # KEYS: the job's, and its plan
+    sed -i "s/^  \"trainer\"/  $1,\n&/" "$work/p/job.json"
+    "$plumbline" solve "$work/p/problem.json" --quiet -o "$work/p/plan.json" 2>"$work/log" ||
+        wrong "$1: $(cat "$work/log")"
+}
+stated '"dispatcher": "deepep", "expert_padding": 1.5, "expert_products": "grouped"'
+nearest megatron "padded to 1.5 .*; experts' products: grouped yes -> no" "expert" recompute
+rm -rf "$work/near"
+nearest torchtitan "the dispatcher deepep yes -> no" "experts'\|deepep" recompute,zero
+sed -i 's/"expert_products": "grouped"/"fixed_capacity": true/' "$work/p/job.json"
+"$plumbline" solve "$work/p/problem.json" --quiet -o "$work/p/plan.json" 2>"$work/log"
+"$plumbline" report --format megatron --nearest "$work/near" "$work/p/plan.json" -o "$work/export" \
+    2>"$work/log" && grep -q "the plan itself" "$work/log" &&
+    grep -q "moe-expert-capacity-factor 1.5" "$work/export" || wrong "capacity: $(cat "$work/log")"
+
 make_plan --tensor 2 --pipeline 4 --data 4 --zero 1
 "$plumbline" report --format megatron --nearest "$work/near" "$work/p/plan.json" -o "$work/export" \
     2>"$work/log" || wrong "expressible"

@@ -1,5 +1,7 @@
 // A plan as DeepSpeed's JSON. What DeepSpeed's keys do not express is under the key "plumbline",
 // which DeepSpeed ignores: what the model's code has to do, and the notes.
+#include <math.h>
+
 #include "solve/report/export/internal.h"
 #include "data/kinds/schedules.h"
 
@@ -95,6 +97,11 @@ static void note_code(struct export *e, int mode)
         {l->expert > 1,
          arena_print(arena, "experts over %d ranks: MoE(ep_size=%d) of the model's code", l->expert,
                      l->expert)},
+        {job->fixed_capacity && model_first_run(&e->problem->model, LAYER_MOE),
+         arena_print(arena,
+                     "experts' rows padded to %.9g times those that come: MoE(capacity_factor=...) "
+                     "of the model's code",
+                     fmax(1, job->expert_padding))},
         {true, arena_print(arena, "%s attention: set in the model's code",
                            !l->fused_attention ? "unfused"
                            : job->attention_kernel == ATTENTION_MAKER ||

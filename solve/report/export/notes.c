@@ -1,5 +1,6 @@
 // The beginning of every export, and what no framework's configuration expresses of a plan.
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 
 #include "solve/report/export/internal.h"
@@ -324,6 +325,47 @@ static void note_job(struct export *e)
     EXPORT_NOTES(e, notes);
 }
 
+struct job export_stated_experts(const struct job *job, enum framework framework)
+{
+    struct job stated = *job;
+    bool core = framework == FRAMEWORK_MEGATRON || framework == FRAMEWORK_NEMO,
+         titan = framework_trainer(framework) == TRAINER_TORCHTITAN;
+    if (job->expert_products != (titan ? EXPERTS_GROUPED : EXPERTS_SINGLE))
+        stated.expert_products = EXPERTS_BY_TRAINER;
+    if (!core) stated.dispatcher = DISPATCH_ALL_TO_ALL, stated.graphs = GRAPHS_NONE;
+    if (titan) stated.fixed_capacity = false;
+    if (!stated.fixed_capacity || job->expert_padding <= 1) stated.expert_padding = 0;
+    return stated;
+}
+
+int export_expert_gaps(const char *texts[EXPERT_GAPS_MAX], const struct problem *p,
+                       enum framework framework, struct arena *arena)
+{
+    const struct job *job = &p->job, stated = export_stated_experts(job, framework);
+    int count = 0;
+    if (!model_first_run(&p->model, LAYER_MOE)) return 0;
+    if (job->dispatcher != stated.dispatcher)
+        texts[count++] = arena_print(arena, "the dispatcher %s", dispatcher_names[job->dispatcher]);
+    if (job->graphs != stated.graphs)
+        texts[count++] = arena_print(arena, "CUDA graphs of %s", graphs_names[job->graphs]);
+    if (job->fixed_capacity != stated.fixed_capacity)
+        texts[count++] = "a fixed capacity of experts";
+    if (job->expert_padding > fmax(1, stated.expert_padding))
+        texts[count++] = arena_print(arena, "experts' rows padded to %.9g times those that come",
+                                     job->expert_padding);
+    if (job->expert_products != stated.expert_products)
+        texts[count++] = arena_print(arena, "experts' products: %s",
+                                     expert_products_names[job->expert_products]);
+    return count;
+}
+
+static void note_experts(struct export *e)
+{
+    const char *texts[EXPERT_GAPS_MAX];
+    int count = export_expert_gaps(texts, e->problem, e->framework, e->out->arena);
+    for (int i = 0; i < count; i++) export_note(e, "%s", texts[i]);
+}
+
 bool export_hides_dispatch(const struct export *e)
 {
     if (!e->problem) return false;
@@ -343,7 +385,7 @@ void export_common_notes(struct export *e)
     note_places(e);
     note_layout(e);
     if (!e->problem) return;
-    note_job(e);
+    note_job(e), note_experts(e);
     bool hidden = e->problem->job.overlapped_dispatch || e->plan->layout.overlapped_dispatch;
     if (hidden && e->plan->layout.expert > 1 && !export_hides_dispatch(e))
         export_note(e, "overlapped_dispatch: Megatron Core alone has it, with weights of 16 bits, "
