@@ -210,16 +210,23 @@ void explain_assume_by_flop(struct explained *x)
     if (!counts || r->num_gpus < 1 || r->global_batch != NOT_STATED ||
         !explain_try_model(x, NULL, 2048, &model))
         return;
+    const char *why = "", *also = ", as with seq ";
+    int64_t found = 0, sequences = 0;
     for (size_t i = 0; i < (open ? ARRAY_LENGTH(usual) : 1); i++) {
         int64_t seq = open ? usual[i] : r->seq, batch = batch_of_flop(x, &model, seq);
         if (!batch) continue;
-        const char *why = "with it, the model's FLOP of an iteration are the log's, of a power of "
-                          "two of sequences";
-        r->seq = seq, r->global_batch = batch, x->certificate.solved = true;
-        if (open) explain_assume(x, "seq", arena_print(x->arena, "%lld", (long long)seq), why);
-        explain_assume(x, "global_batch", arena_print(x->arena, "%lld", (long long)batch), why);
-        return;
+        if (sequences) {
+            why = arena_print(x->arena, "%s%s%lld", why, also, (long long)seq), also = ", ";
+            continue;
+        }
+        found = seq, sequences = batch;
+        why = "with it, the model's FLOP of an iteration are the log's, of a power of two of "
+              "sequences";
     }
+    if (!sequences) return;
+    r->seq = found, r->global_batch = sequences, x->certificate.solved = true;
+    if (open) explain_assume(x, "seq", arena_print(x->arena, "%lld", (long long)found), why);
+    explain_assume(x, "global_batch", arena_print(x->arena, "%lld", (long long)sequences), why);
 }
 
 double explain_flop_of_sequence(const struct explained *x)

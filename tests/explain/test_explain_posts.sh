@@ -307,6 +307,11 @@ printf '%s\n' 'Megatron-Bridge, Llama-3.1-8B on 8 H100' \
     'Step Time : 12.78s GPU utilization: 528.1MODEL_TFLOP/s/GPU' > flop.log
 answers 0 "seq 8192: with it, the model's FLOP of an iteration are the log's" explain flop.log
 answers 0 "global_batch 128: with it, the model's FLOP" explain flop.log
+printf '%s\n' 'Megatron-Bridge, Llama-3.1-405B on 512 H100' \
+    'Step Time : 10.03s GPU utilization: 500.0MODEL_TFLOP/s/GPU' > several.log
+"$plumbline" explain several.log | tr -s ' \n' ' ' | grep -q "two of sequences, as with seq 2048" ||
+    complain "of several lengths one is taken without a word"
+"$plumbline" explain flop.log | grep -q "as with seq" && complain "a length is told that is none"
 printf '%s\n' '# 2x A6000 vs 2x A100 80GB, Llama-2-7b' 'step time: 2.0 s' > sizes.md
 reads sizes.md gpu=a6000
 ended
