@@ -314,4 +314,16 @@ printf '%s\n' 'Megatron-Bridge, Llama-3.1-405B on 512 H100' \
 "$plumbline" explain flop.log | grep -q "as with seq" && complain "a length is told that is none"
 printf '%s\n' '# 2x A6000 vs 2x A100 80GB, Llama-2-7b' 'step time: 2.0 s' > sizes.md
 reads sizes.md gpu=a6000
+for card in 'A6000 Ada' 'RTX 6000 Ada' 'RTX6000 Ada'; do
+    printf '%s\n' "4x $card 48GB, Llama-2-7b" 'step time: 2.0 s' > ada.md
+    reads ada.md gpu=rtx6000ada
+done
+# words that a micro-batch beside a batch has, and no such one
+for words in '4 on 8 devices' '4, 40 GB per GPU' '4, trained locally' '4 of microsoft/phi-2'; do
+    printf '%s\n' "Llama-2-7b, 8x A100 80GB, batch size $words" 'step time: 2.0 s' > beside.md
+    reads beside.md micro_batch=4
+done
+printf '%s\n' 'Llama-2-7b, 8x A100 80GB, batch size 64 (local batch size 4)' 'step time: 2.0 s' \
+    > beside.md
+reads beside.md micro_batch=4 global_batch=64
 ended

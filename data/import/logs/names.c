@@ -100,9 +100,10 @@ static void find_phrase(struct log *l, const char *line)
 {
     static const struct {
         const char *words, *gpu;
-    } phrases[] = {{"titan rtx", "titan-rtx"}, {"rtx 6000 ada", "rtx6000ada"},
-                   {"rtx 6000", "rtx6000"},    {"rtx 8000", "rtx8000"},
-                   {"7900 xtx", "rx7900xtx"},  {"2080 ti", "rtx2080ti"}};
+    } phrases[] = {{"titan rtx", "titan-rtx"},  {"rtx 6000 ada", "rtx6000ada"},
+                   {"a6000 ada", "rtx6000ada"}, {"rtx6000 ada", "rtx6000ada"},
+                   {"rtx 6000", "rtx6000"},     {"rtx 8000", "rtx8000"},
+                   {"7900 xtx", "rx7900xtx"},   {"2080 ti", "rtx2080ti"}};
     for (size_t i = 0; i < ARRAY_LENGTH(phrases) && !told(l, TOLD_GPU); i++)
         if (find_in_any_case(line, phrases[i].words))
             tell(l, TOLD_GPU, BY_WORDS, "a line that names it", phrases[i].gpu,
@@ -251,6 +252,7 @@ static void find_gpu(struct log *l, const char *line)
             continue;
         if (strstr(line, "GPU_ARCH") && told(l, TOLD_GPU)) continue; // which GB300 calls gb200
         if (*s == '+') continue;                                     // "H100+": at least
+        if (!strncasecmp(s, " ada", 4) && !isalnum((unsigned char)s[4])) continue; // find_phrase's
         if (word - line >= 8 && !strncmp(word - 8, "without ", 8)) continue;
         int64_t most = 0;
         for (size_t i = 0; i < ARRAY_LENGTH(gpus); i++)

@@ -242,11 +242,16 @@ static void read_batch(struct log *l, const char *line)
                                       "overall ", "global-", NULL};
     static const char *const in_all[] = {" in total", " in all",  " total",
                                          " globally", " across ", NULL};
-    static const char *const each[] = {"micro", "per gpu", "per-gpu", "per device", "per-device",
-                                       "local", "device",  "mbs",     NULL};
+    static const char *const micros[] = {"micro batch", "micro-batch", "micro_batch",
+                                         "microbatch",  "mbs",         NULL};
+    static const char *const each[] = {"per gpu", "per-gpu", "per device", "per-device",
+                                       "local",   "device",  NULL};
     enum { WHOLE = 3 }; // names before these may be of either
     double value;
-    bool beside = has_one_in_any_case(line, each);
+    const char *first = find_in_any_case(line, "batch");
+    bool beside =
+        has_one_in_any_case(line, micros) ||
+        (first && find_in_any_case(first + 1, "batch") && has_one_in_any_case(line, each));
     for (size_t w = 0; w < ARRAY_LENGTH(words); w++)
         for (const char *s = line; (s = find_in_any_case(s, words[w])); s++) {
             static const char *const own[] = {"micro ",   "micro-",   "micro_", "local ", "device ",
