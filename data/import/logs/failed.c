@@ -34,64 +34,53 @@ static void amount_before(const char *line, const char *words, int64_t *to)
 // What the program did, by the lines of its traceback: the innermost of the outermost kind counts,
 // so that a pass within an evaluation is one of evaluation.
 struct place {
-    const char *words;
     enum failure_phase phase;
     bool framed; // of a frame of a traceback, or the line behind it
+    const char *words[6];
 };
-static const struct place places[] = {{".backward(", PHASE_BACKWARD, false},
-                                      {"exp_avg", PHASE_STEP, false},
-                                      {"optimizer.step", PHASE_STEP, false},
-                                      {"cross_entropy", PHASE_LOSS, false},
-                                      {"logits.float()", PHASE_LOSS, false},
-                                      {"allreduce_gradients", PHASE_SYNC, false},
-                                      {"model.to(", PHASE_PLACING, false},
-                                      {"initialize_optimizer_states", PHASE_STATES, false},
-                                      {"in forward", PHASE_FORWARD, false},
-                                      // PyTorch's FSDP and DeepSpeed
-                                      {"_unshard", PHASE_GATHER, true},
-                                      {"all_gather_into_tensor", PHASE_GATHER, true},
-                                      {"fetch_sub_module", PHASE_GATHER, true},
-                                      {"_configure_zero_optimizer", PHASE_STATES, true},
-                                      {"_create_fp32_partitions", PHASE_STATES, true},
-                                      {"get_megatron_optimizer", PHASE_STATES, true},
-                                      {"in allreduce", PHASE_SYNC, true},
-                                      {"in step", PHASE_STEP, true},
-                                      {"_configure_distributed_model", PHASE_PLACING, true},
-                                      {"in _apply", PHASE_PLACING, true},
-                                      {"_ddp_init_helper", PHASE_WRAPPING, true},
-                                      // transformers and trl
-                                      {"in generate", PHASE_ANSWERS, true},
-                                      {"_generate_and_score_completions", PHASE_ANSWERS, true},
-                                      {"evaluation_loop", PHASE_EVALUATION, true},
-                                      {"prediction_step", PHASE_EVALUATION, true},
-                                      {"in evaluate", PHASE_EVALUATION, true},
-                                      {"validation_step", PHASE_EVALUATION, true},
-                                      {"in save_", PHASE_SAVING, true},
-                                      {"_save_checkpoint", PHASE_SAVING, true},
-                                      {"16bit_state_dict", PHASE_SAVING, true},
-                                      {"full_post_state_dict", PHASE_SAVING, true},
-                                      {"merge_and_unload", PHASE_SAVING, true},
-                                      {"from_pretrained", PHASE_LOADING, true},
-                                      {"load_pretrained_model", PHASE_LOADING, true},
-                                      {"load_state_dict", PHASE_LOADING, true},
-                                      {"set_module_tensor_to_device", PHASE_LOADING, true},
-                                      {"caching_allocator_warmup", PHASE_LOADING, true},
-                                      {"_load_from_checkpoint", PHASE_RESUMING, true},
-                                      {"_load_optimizer_and_scheduler", PHASE_RESUMING, true},
-                                      {"in load_checkpoint", PHASE_RESUMING, true},
-                                      // engines that write answers
-                                      {"init_rollout_engine", PHASE_ENGINE, true},
-                                      {"packages/vllm/", PHASE_ENGINE, true},
-                                      {"packages/sglang/", PHASE_ENGINE, true},
-                                      // in words, beside those of the failure
-                                      {"evaluation", PHASE_EVALUATION, false},
-                                      {"evaluating", PHASE_EVALUATION, false},
-                                      {"validation", PHASE_EVALUATION, false},
-                                      {"saving", PHASE_SAVING, false},
-                                      {"loading", PHASE_LOADING, false},
-                                      {"generation", PHASE_ANSWERS, false},
-                                      {"optimizer step", PHASE_STEP, false}};
-enum { PLACES_IN_WORDS = 7, PLACES = ARRAY_LENGTH(places) - PLACES_IN_WORDS };
+static const struct place places[] = {
+    {PHASE_BACKWARD, false, {".backward("}},
+    {PHASE_STEP, false, {"exp_avg", "optimizer.step"}},
+    {PHASE_LOSS, false, {"cross_entropy", "logits.float()"}},
+    {PHASE_SYNC, false, {"allreduce_gradients"}},
+    {PHASE_PLACING, false, {"model.to("}},
+    {PHASE_STATES, false, {"initialize_optimizer_states"}},
+    {PHASE_FORWARD, false, {"in forward"}},
+    // PyTorch's FSDP and DeepSpeed
+    {PHASE_GATHER, true, {"_unshard", "all_gather_into_tensor", "fetch_sub_module"}},
+    {PHASE_STATES,
+     true,
+     {"_configure_zero_optimizer", "_create_fp32_partitions", "get_megatron_optimizer"}},
+    {PHASE_SYNC, true, {"in allreduce"}},
+    {PHASE_STEP, true, {"in step"}},
+    {PHASE_PLACING, true, {"_configure_distributed_model", "in _apply"}},
+    {PHASE_WRAPPING, true, {"_ddp_init_helper"}},
+    // transformers and trl
+    {PHASE_ANSWERS, true, {"in generate", "_generate_and_score_completions"}},
+    {PHASE_EVALUATION,
+     true,
+     {"evaluation_loop", "prediction_step", "in evaluate", "validation_step"}},
+    {PHASE_SAVING,
+     true,
+     {"in save_", "_save_checkpoint", "16bit_state_dict", "full_post_state_dict",
+      "merge_and_unload"}},
+    {PHASE_LOADING,
+     true,
+     {"from_pretrained", "load_pretrained_model", "load_state_dict", "set_module_tensor_to_device",
+      "caching_allocator_warmup"}},
+    {PHASE_RESUMING,
+     true,
+     {"_load_from_checkpoint", "_load_optimizer_and_scheduler", "in load_checkpoint"}},
+    // engines that write answers
+    {PHASE_ENGINE, true, {"init_rollout_engine", "packages/vllm/", "packages/sglang/"}},
+    // in words, beside those of the failure
+    {PHASE_EVALUATION, false, {"evaluation", "evaluating", "validation"}},
+    {PHASE_SAVING, false, {"saving"}},
+    {PHASE_LOADING, false, {"loading"}},
+    {PHASE_ANSWERS, false, {"generation"}},
+    {PHASE_STEP, false, {"optimizer step"}},
+};
+enum { PLACES_IN_WORDS = 5, PLACES = ARRAY_LENGTH(places) - PLACES_IN_WORDS };
 
 const char *const failure_phase_names[PHASE_COUNT] = {
     [PHASE_UNKNOWN] = "",
@@ -128,13 +117,15 @@ static void read_phase(struct log *l, const char *line)
     bool frame = strstr(line, ".py") && strstr(line, " in ");
     r->frame = frame ? FRAME_LINES : r->frame > 0 ? r->frame - 1 : 0;
     for (size_t i = 0; i < PLACES; i++) {
-        const char *at = places[i].framed && !r->frame ? NULL : strstr(line, places[i].words);
-        const char *end = at;
-        while (end && (islower((unsigned char)*end) || *end == '_')) end++;
-        bool setting = at && end > at + 5 &&
-                       (!strncmp(end - 5, "dtype", 5) || !strncmp(end - 6, "fusion", 6));
-        if (at && !setting && depth_of(places[i].phase) >= depth_of(f->phase))
-            f->phase = places[i].phase;
+        if (places[i].framed && !r->frame) continue;
+        for (const char *const *word = places[i].words; *word; word++) {
+            const char *at = strstr(line, *word), *end = at;
+            while (end && (islower((unsigned char)*end) || *end == '_')) end++;
+            bool setting = at && end > at + 5 &&
+                           (!strncmp(end - 5, "dtype", 5) || !strncmp(end - 6, "fusion", 6));
+            if (at && !setting && depth_of(places[i].phase) >= depth_of(f->phase))
+                f->phase = places[i].phase;
+        }
     }
 }
 
@@ -142,15 +133,16 @@ static void read_phase(struct log *l, const char *line)
 void log_phase_in_words(struct log *l, const char *line)
 {
     static const char *const before[] = {"during ", "when ", "while ", "at ", "in ", "on ", NULL};
-    for (size_t i = PLACES; i < ARRAY_LENGTH(places) && !l->failure.phase; i++) {
-        const char *at = find_in_any_case(line, places[i].words), *from = at;
-        for (int words = 0; from && from > line && words < 3; words += from[-1] == ' ') {
-            if (begins_with_one(from, before) && at_border(line, from)) break;
-            from--;
+    for (size_t i = PLACES; i < ARRAY_LENGTH(places); i++)
+        for (const char *const *word = places[i].words; *word && !l->failure.phase; word++) {
+            const char *at = find_in_any_case(line, *word), *from = at;
+            for (int words = 0; from && from > line && words < 3; words += from[-1] == ' ') {
+                if (begins_with_one(from, before) && at_border(line, from)) break;
+                from--;
+            }
+            if (at && from && begins_with_one(from, before) && at_border(line, from))
+                l->failure.phase = places[i].phase;
         }
-        if (at && from && begins_with_one(from, before) && at_border(line, from))
-            l->failure.phase = places[i].phase;
-    }
 }
 
 // PyTorch's words for any kind of device ("CUDA", "HIP", "NPU", "XPU"), the drivers' and NCCL's.
