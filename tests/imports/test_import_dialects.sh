@@ -65,6 +65,8 @@ job trainer tune.yaml "j['adam'];j['state_bytes_per_value']==2" --gpus 8
 sed -i 's/dtype: bf16/dtype: fp32/' "$work/tune.yaml"
 job trainer tune.yaml "j['precision']=='fp32';j['state_bytes_per_value']==4" --gpus 8
 told 'optimizer torch.optim.SGD: one moment'
+sed -i 's/momentum: 0.9/momentum: 0.0/' "$work/tune.yaml"
+job trainer tune.yaml "not j['adam']" --gpus 8
 
 lit() { # LINES ...
     printf '%s\n' 'precision: bf16-true' 'train:' '  global_batch_size: 48' \
@@ -130,7 +132,7 @@ job trainer launch.sh "l['data']==4;l['micro_batch']==6;l['zero']==2"
 launches 'llamafactory-cli train conf/sft.yaml'
 job trainer launch.sh "l['data']==2" --gpus 2
 launches 'llamafactory-cli train conf/other.yaml' 'llamafactory-cli export conf/sft.yaml'
-no trainer launch.sh 'line 1: the settings stand in conf/other.yaml, which is not here'
+no trainer launch.sh 'line 1: the settings are in conf/other.yaml, which is not here'
 sed 's/: 2/: 4/' "$work/conf/sft.yaml" >"$work/conf/more.yaml"
 launches 'llamafactory-cli train conf/sft.yaml' 'llamafactory-cli train conf/more.yaml'
 no trainer launch.sh '2 launches that differ.*conf/more.yaml.*choose one' --gpus 2
@@ -211,7 +213,7 @@ assert m["shape"]["gated_ffn"] and not m["shape"]["linear_bias"], m' \
 launches 'set -e' 'torchrun run_train.py --config-file conf/sft.yaml'
 no nanotron launch.sh 'none of its 4 settings, such as bf16, is one that import nanotron reads'
 launches 'set -e' 'torchrun run_train.py --config-file conf/none.yaml'
-no nanotron launch.sh 'line 2: the settings stand in conf/none.yaml, which is not here'
+no nanotron launch.sh 'line 2: the settings are in conf/none.yaml, which is not here'
 
 # ---- a launch at the door of the file that it names
 mkdir -p "$work/train"
@@ -224,7 +226,7 @@ job torchtitan launch.sh "l['data']==4;l['tensor']==2;j['sequence']==2048;l['mic
 told '8 GPUs, as the launch has them'
 job torchtitan launch.sh "l['data']==8" --set NGPU=8
 job torchtitan launch.sh "l['data']==16" --gpus 32
-no torchtitan launch.sh 'line 3: the settings stand in other.toml' --set CONFIG=other.toml
+no torchtitan launch.sh 'line 3: the settings are in other.toml' --set CONFIG=other.toml
 launches 'torchrun --nproc_per_node=8 -m torchtitan.train --training.seq_len 8'
 no torchtitan launch.sh 'no launch of it names a file of settings'
 launches 'CONFIG=${CONFIG:-small}' 'torchrun --nproc_per_node=8 -m torchtitan.train \' \
@@ -286,7 +288,7 @@ for file in large folder pipe; do
     launches "torchrun --nproc-per-node 8 train.py --config $file.yaml"
     (ulimit -v 300000; "$plumbline" import nanotron "$work/launch.sh" 2>"$work/err") # KiB
     [ $? -eq 2 ] || wrong "$file: $(cat "$work/err")"
-    told "the settings stand in $file.yaml, which is not here"
+    told "the settings are in $file.yaml, which is not here"
 done
 launches 'bash launch.sh' 'bash launch.sh'
 no trainer launch.sh 'the script does more than is followed'

@@ -58,14 +58,14 @@ says 0 "vision_config: images of 448 x 448, 256 tokens each" \
       "num_key_value_heads": 4}'
 says 0 "config.json: read: model\|config.json: read: .*hidden_size" \
     '{"model_type": "llama", "hidden_size": 64, "num_attention_heads": 4, "use_cache": true}'
-says 0 "assumed: num_hidden_layers, vocab_size as transformers' llama has them unless told" \
+says 0 "assumed: num_hidden_layers, vocab_size: the defaults of llama" \
     '{"model_type": "llama", "hidden_size": 64, "num_attention_heads": 4, "use_cache": true}'
 says 0 "ignored (harmless): use_cache" '{"model_type": "llama", "use_cache": true}'
 says 0 "not keys of llama, left out: frobs, hiden_size (did you mean hidden_size?)" \
     '{"model_type": "llama", "frobs": 1, "hiden_size": 64}'
 options=--strict
 whole='"hidden_size": 64, "num_attention_heads": 4, "num_hidden_layers": 2, "vocab_size": 99'
-says 2 "strict: would be assumed: vocab_size as" '{"model_type": "llama", "hidden_size": 64,
+says 2 "would be assumed: vocab_size: the default" '{"model_type": "llama", "hidden_size": 64,
     "num_attention_heads": 4, "num_hidden_layers": 2}'
 says 2 "strict: not keys of llama, left out: frobs" \
     "{\"model_type\": \"llama\", $whole, \"frobs\": 1}"

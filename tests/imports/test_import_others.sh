@@ -48,7 +48,7 @@ launch ok megatron "python $(echo $mha) --num-query-groups 4" --gpus 8 -o "$work
 grep -q '"kv_heads": 4' "$work/mha.json" || wrong "as many groups as heads: $(cat "$work/err")"
 launch 'num-query-groups without' megatron "python $(echo $mha) --num-query-groups 2" --gpus 8 \
     -o "$work/no.json"
-launch 'line 4: the settings stand in config.yaml' nanotron '#!/bin/bash
+launch 'line 4: the settings are in config.yaml' nanotron '#!/bin/bash
 #SBATCH --nodes=1
 echo "--- setting up"
 torchrun --nproc_per_node=4 run_train.py --config-file config.yaml'

@@ -152,7 +152,7 @@ const char *hf_why_not(const char *type, const char *architecture, struct arena 
     if (meant >= 0 && strlen(type) > 3)
         return arena_print(arena, "; the nearest name that is: %s", names[meant]);
     return arena_print(
-        arena, ", nor a name near it: the %d classes that are stand in docs/FORMATS.md (import hf)",
+        arena, ", nor a name near it: docs/FORMATS.md (import hf) lists the %d classes that are",
         count);
 }
 

@@ -135,8 +135,8 @@ static enum status assume_sizes(const struct hf_model *x, struct error *err)
                            "model_type that is not known may have other keys",
                            absent, strchr(absent, ',') ? "these names" : "this name",
                            x->class->name);
-    said_assume(x->asked->said, "%s as transformers' %s has %s unless told", absent, x->class->name,
-                strchr(absent, ',') ? "them" : "it");
+    said_assume(x->asked->said, "%s: the default%s of %s", absent, strchr(absent, ',') ? "s" : "",
+                x->class->name);
     return OK;
 }
 

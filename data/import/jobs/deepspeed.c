@@ -1,6 +1,5 @@
 // DeepSpeed's JSON as a run. What the model's code decides and the keys do not state is asked for;
 // in our own exports it is under the key "plumbline".
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -125,8 +124,7 @@ static enum status set_precision(struct run *r, struct settings *s, struct error
 
 static void set_optimizer(struct run *r, struct settings *s)
 {
-    const struct setting *momentum = setting_of(s, "optimizer.params.momentum");
-    bool moves = momentum && momentum->text && atof(momentum->text) > 0;
+    bool moves = settings_number(s, "optimizer.params.momentum") > 0;
     const char *keeps = optimizer_set(&r->job, r->optimizer ? r->optimizer : "adam",
                                       &(struct optimizer_way){moves, true, 0});
     if (keeps)

@@ -376,7 +376,7 @@ enum status launch_check_file(const struct settings *s, const char *path, struct
     const char *shown = script_shown(c->config, s->arena);
     size_t length = strlen(shown), most = 120;
     return refuse(err,
-                  "%s: line %d: the settings stand in %s%s, which is not here: import it, or put "
+                  "%s: line %d: the settings are in %s%s, which is not here: import it, or put "
                   "it beside the script",
                   path, c->line, length > most ? "..." : "",
                   shown + (length > most ? length - most : 0));

@@ -19,6 +19,12 @@ const struct setting *setting_of(const struct settings *s, const char *key)
     return NULL;
 }
 
+double settings_number(const struct settings *s, const char *key)
+{
+    const struct setting *at = setting_of(s, key);
+    return at && at->text ? atof(at->text) : 0;
+}
+
 void settings_replace(struct settings *s, const char *key, const char *text, int line)
 {
     struct setting *at = (struct setting *)setting_of(s, key);

@@ -83,6 +83,7 @@ enum status settings_read_yaml_based(struct settings *s, const char *path, struc
 void settings_replace(struct settings *s, const char *key, const char *text, int line);
 
 const struct setting *setting_of(const struct settings *s, const char *key); // NULL: none
+double settings_number(const struct settings *s, const char *key);           // 0: none
 // Whether the list `key` contains the text, case-insensitively.
 bool setting_lists(const struct settings *s, const char *key, const char *text);
 int setting_list_length(const struct settings *s, const char *key); // elements, 0: no such list

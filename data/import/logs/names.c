@@ -72,6 +72,9 @@ static const struct {
             {"M40", "m40"},
             {"MI100", "mi100"}};
 
+_Static_assert(ARRAY_LENGTH(gpus) <= ARRAY_LENGTH(((struct log_reader *)0)->gpu_hits),
+               "a hit each");
+
 // The word at s (letters and digits) is the GPU's, or ends with it behind a maker's word
 // ("DGXH100").
 static int gpu_at(const char *s, size_t length)

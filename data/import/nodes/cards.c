@@ -413,12 +413,13 @@ enum status cards_choose(struct cards *c, const char *path, const char *gpu, str
         if (left && strcmp(c->items[0].name, at->name))
             return refuse(err,
                           "%s: one node has GPUs of types %.60s and %.60s, which a group cannot "
-                          "have: --gpu says which of them are meant",
+                          "have: choose one of them with --gpu",
                           path, c->items[0].name, at->name);
         c->items[left++] = *at;
     }
     c->count = left;
     if (!left)
-        return refuse(err, "%s: expected GPUs called %.60s, found none", path, gpu ? gpu : "so");
+        return refuse(err, "%s: expected GPUs%s%.60s, found none", path, gpu ? " called " : "",
+                      gpu ? gpu : "");
     return OK;
 }

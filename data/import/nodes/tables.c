@@ -154,7 +154,7 @@ static enum status read_row(struct topology *t, const struct text_lines *lines, 
     if (at < 0)
         return text_refuse(lines, err, "expected the row of %.40s, found '%.40s'%s",
                            t->names[t->row_count], gap ? "..." : lines->words[0],
-                           gap ? ", which stands for rows that are left out" : "");
+                           gap ? ": rows are left out" : "");
     if (!t->row_count) take_tables(t);
     t->row_count++, t->cells = 0;
     return read_cells(t, lines, at + 1, err);

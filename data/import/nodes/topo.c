@@ -112,7 +112,7 @@ static void print_cards(const struct topology *t)
     printf("%d GPU%s", t->gpu_count, t->gpu_count == 1 ? "" : "s");
     if (t->gpu_name) printf(", each %s", t->gpu_name);
     if (t->memory_bytes > 0) printf(", %.1f GB", t->memory_bytes * 1e-9);
-    printf(" (%s)\n\nThis list does not say what joins them: nvidia-smi topo -m or rocm-smi "
+    printf(" (%s)\n\nThis list does not state what joins them: nvidia-smi topo -m or rocm-smi "
            "--showtopo does.\n",
            t->program);
 }

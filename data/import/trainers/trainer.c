@@ -100,14 +100,13 @@ static enum status set_optimizer(struct run *r, struct settings *s, struct error
 {
     enum { FOUR_BITS = 3, EIGHT_BITS = 4 };
     const char *name = r->optimizer ? r->optimizer : "adam";
-    const struct setting *momentum = setting_of(s, "optimizer.momentum");
     bool eight = find_in_any_case(name, "8bit"), wide = r->job.precision != FP32 && !r->narrow;
-    const char *keeps =
-        optimizer_set(&r->job, name,
-                      &(struct optimizer_way){momentum && momentum->text, !r->narrow,
-                                              eight       ? 1
-                                              : r->narrow ? 2
-                                                          : 0});
+    const char *keeps = optimizer_set(
+        &r->job, name,
+        &(struct optimizer_way){settings_number(s, "optimizer.momentum") > 0, !r->narrow,
+                                eight       ? 1
+                                : r->narrow ? 2
+                                            : 0});
     int i = 0;
     while (narrow_optimizers[i] && !find_in_any_case(name, narrow_optimizers[i])) i++;
     if (i >= EIGHT_BITS) {
