@@ -356,7 +356,8 @@ static void add_evaluation(struct explained *x, int64_t moment)
     const struct shape *s = &x->problem.model.shape;
     double sample = (double)x->row.seq * (double)s->vocabulary * x->own.value_bytes;
     int64_t room = x->own.limit_bytes - moment;
-    if (x->log.failure.phase != PHASE_EVALUATION || !(sample > 0) || room < 0) return;
+    bool evaluates = x->log.failure.phase == PHASE_EVALUATION && explain_has_trainer(&x->log);
+    if (!evaluates || !(sample > 0) || room < 0) return;
     const char *count = arena_print(x->arena, "%.0f", floor((double)room / sample) + 1);
     add(x, "eval_samples", count,
         arena_print(x->arena,

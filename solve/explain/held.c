@@ -162,6 +162,12 @@ static int64_t expert_adapters(struct explained *x, const struct run_row *row)
     return (int64_t)(bytes * values * (double)(rank > 1 ? rank : 8) / ranks);
 }
 
+bool explain_has_trainer(const struct log *l)
+{
+    return l->format == LOG_TRANSFORMERS || l->format == LOG_LLAMA_FACTORY ||
+           l->format == LOG_DEEPSPEED || l->format == LOG_UNKNOWN;
+}
+
 static bool is_in(const char *text, const char *word) { return strstr(text, word) != NULL; }
 
 // Weights of the model before ZeRO 3 shares them, where nothing says that they are made in shares.
@@ -176,9 +182,9 @@ static int64_t unshared_bytes(struct explained *x, const struct run_row *row,
 
 // What is on a GPU at the moment at which it failed, where that is none of a training pass; 0: it
 // is. An evaluation has logits, in the width of products and in fp32, of a batch of its own (of
-// transformers' 8 unless told); FSDP saves whole weights in fp32, and what is loaded is there
-// besides what it replaces; what writes answers under ZeRO 3 gathers all weights first (trl's
-// ds3_gather_for_generation).
+// transformers' 8 unless told; Megatron's and torchtitan's a micro-batch); FSDP saves whole weights
+// in fp32, and what is loaded is there besides what it replaces; what writes answers under ZeRO 3
+// gathers all weights first (trl's ds3_gather_for_generation).
 static int64_t moment_bytes(struct explained *x, const struct run_row *row,
                             const struct prediction *p)
 {
@@ -197,7 +203,9 @@ static int64_t moment_bytes(struct explained *x, const struct run_row *row,
                    ? states + (int64_t)(model_bytes(x, p) * 4 / p->value_bytes)
                    : states;
     case PHASE_EVALUATION:
-        batch = told(&x->log, TOLD_EVAL_BATCH) ? told_count(&x->log, TOLD_EVAL_BATCH) : 8;
+        batch = told(&x->log, TOLD_EVAL_BATCH) ? told_count(&x->log, TOLD_EVAL_BATCH)
+                : explain_has_trainer(&x->log) ? 8
+                                               : larger(row->micro_batch, 1);
         logits = (double)batch * (double)row->seq * (double)model_of(x).shape.vocabulary;
         return states + (int64_t)(logits * (p->value_bytes + 4));
     case PHASE_ANSWERS:

@@ -70,6 +70,14 @@ import sys
 eight, one = map(float, sys.argv[1:])
 assert abs(eight - one - 7 * 8192 * 151936 * 6 / 1e9) < 0.11, (eight, one)
 END
+failed 'Megatron-LM, Qwen3-8B on 8 H100, bf16, --seq-length 8192 --micro-batch-size 1' \
+    evaluate forward > own.md
+for count in 1 8; do
+    { cat own.md; echo "per_device_eval_batch_size: $count"; } > told$count.md
+done
+own=$(moment own.md) least=$(moment told1.md) most=$(moment told8.md)
+[ "${own#* }" = "${least#* }" ] || complain "Megatron evaluates micro-batches: $own, not $least"
+[ "${own#* }" != "${most#* }" ] || complain "an evaluation's batch that is told"
 says "at that moment it would not with the logits of 21 sequences kept, 2.49 GB each" one.md
 
 # ---- loading: all weights on each GPU, unless they are made in shares; a checkpoint: the
