@@ -130,6 +130,14 @@ printf 'GPU: 0\n ASIC:\n  MARKET_NAME: AMD Instinct MI300X\n VRAM:\n  SIZE: 1965
     cards "mi300x-192gb 1 206.1 64"
 printf 'GPU: 0\n ASIC:\n  MARKET_NAME: AMD Instinct MI300X\n  ACCELERATOR_PARTITION: CPX\n' |
     refuse 'GPUs are in parts'
+# what is there twice is no more GPUs
+pci='3D controller [0302]: NVIDIA Corporation GH100 [H100 SXM5 80GB] [10de:2330] (rev a1)'
+printf '%s:00.0 %s\n' 18 "$pci" 18 "$pci" 19 "$pci" 18 "$pci" 19 "$pci" |
+    cards "h100-80gb 2 84.9 450"
+table='index, name, memory.total [MiB]\n0, NVIDIA A40, 46068 MiB\n1, NVIDIA A40, 46068 MiB\n'
+printf "$table$table" | cards "a40-48gb 2 47.7 32"
+{ query 2 Disabled; query 2 Disabled; } | cards "b200-180gb 2 191.5 900"
+echo "$xml $xml" | cards "b200-180gb 1 191.5 900"
 { echo '<nvidia_smi_log>'; yes '<product_name>NVIDIA B200</product_name>' | head -200000; } |
     refuse 'expected at most 256 GPUs of one node'
 smi 'NVIDIA H100 80GB HBM3' 81559MiB N/A 8 | refuse 'is described as mi300x' \

@@ -20,6 +20,9 @@ struct list {
     bool memory_follows;            // the next "Total" is memory
     bool inside;                    // of what the last heading begins
     int agent;
+    const char *ids[CARDS_MAX]; // cards' addresses or numbers, where they have them
+    int id_count, id_column;    // id_column: of a table with commas
+    bool again;                 // the card that is read has been listed before
 };
 
 #define WORD(l, i) ((i) < (l)->lines->word_count ? (l)->lines->words[i] : "")
@@ -45,6 +48,15 @@ static void name_card(struct list *l, int64_t index, const char *name)
 {
     struct card *at = card(l, index);
     if (at && !at->name) at->name = arena_copy_text(l->arena, name);
+}
+
+// Whether a card was listed before: a text that is there twice has no more cards.
+static bool is_again(struct list *l, const char *id)
+{
+    for (int i = 0; i < l->id_count; i++)
+        if (!strcmp(l->ids[i], id)) return true;
+    if (l->id_count < CARDS_MAX) l->ids[l->id_count++] = arena_copy_text(l->arena, id);
+    return false;
 }
 
 // "32502MiB", "32502" of MiB: in bytes; 0: no number.
@@ -126,7 +138,8 @@ static void read_smi(struct list *l)
 static void read_query(struct list *l)
 {
     int64_t attached;
-    if (says(l, 0, "Product", "Name") && says(l, 2, ":", NULL))
+    if (says(l, 0, "GPU", NULL) && is_bus(WORD(l, 1))) l->again = is_again(l, WORD(l, 1));
+    if (says(l, 0, "Product", "Name") && says(l, 2, ":", NULL) && !l->again)
         name_card(l, -1, rest_to(l, 3, NULL));
     if (says(l, 0, "Attached", "GPUs") && word_is_whole(WORD(l, 3), &attached) &&
         attached <= CARDS_MAX)
@@ -156,7 +169,8 @@ static void read_device_query(struct list *l)
 {
     if (says(l, 0, "Device", NULL) && *WORD(l, 2) == '"') {
         const char *name = rest_to(l, 2, NULL) + 1;
-        name_card(l, -1, arena_print(l->arena, "%.*s", (int)strcspn(name, "\""), name));
+        if (!is_again(l, WORD(l, 1)))
+            name_card(l, -1, arena_print(l->arena, "%.*s", (int)strcspn(name, "\""), name));
     }
     if (says(l, 2, "of", "global")) put_memory(l, mebibytes(WORD(l, 5)));
 }
@@ -217,6 +231,12 @@ static void read_pci(struct list *l)
                              *const makers[] = {"nvidia corporation", "advanced micro devices",
                                                 NULL};
     if (!has_one_in_any_case(rest, classes) || !has_one_in_any_case(rest, makers)) return;
+    for (int i = 0; i <= PREFIX_MOST && i < l->lines->word_count; i++) { // "18:00.0"
+        const char *dot = strrchr(WORD(l, i), '.');
+        if (!dot || dot - WORD(l, i) < 5 || dot[-3] != ':') continue;
+        if (is_again(l, WORD(l, i))) return;
+        break;
+    }
     int length = 0;
     for (const char *open = rest; (open = strchr(open, '[')); open++) {
         size_t n = strcspn(open + 1, "]"), numbers = strspn(open + 1, "0123456789abcdef:");
@@ -253,12 +273,17 @@ static void read_commas(struct list *l)
             l->name_column = i, header = named;
         if (named) break;
     }
+    for (int i = 0; header && l->id_column < 0 && (text = field(l, line, i)); i++)
+        if (name_is_listed("index uuid gpu_uuid pci.bus_id gpu_bus_id", text, strlen(text)))
+            l->id_column = i;
     for (int i = 0; l->memory_column < 0 && (text = field(l, line, i)); i++)
         if (!strncmp(text, "memory.total", 12) || (!header && strstr(text, " MiB")))
             l->memory_column = i;
     if (l->name_column < 0 || header) return;
     text = field(l, line, l->name_column);
-    if (!text || !*text || !isalpha((unsigned char)*text)) return;
+    if (!text || !*text || !isalpha((unsigned char)*text) || !strcmp(text, "name")) return;
+    const char *id = l->id_column >= 0 ? field(l, line, l->id_column) : NULL;
+    if (id && is_again(l, id)) return;
     name_card(l, -1, text);
     text = l->memory_column >= 0 ? field(l, line, l->memory_column) : NULL;
     if (text) put_memory(l, mebibytes(text));
@@ -289,17 +314,19 @@ static const char *element(const char *at, const char *name, const char **text, 
 
 static void read_xml(struct list *l, const char *text)
 {
-    const char *value, *next;
+    const char *value, *end;
     int64_t attached;
     if (element(text, "attached_gpus", &value, l->arena) && word_is_whole(value, &attached) &&
         attached <= CARDS_MAX)
         l->cards->attached = (int)attached;
     for (const char *at = text;
-         !l->cards->too_many && (at = element(at, "product_name", &value, l->arena)); at = next) {
+         !l->cards->too_many && (end = element(at, "product_name", &value, l->arena)); at = end) {
+        const char *gpu = strstr(at, "<gpu id="), *next = strstr(end, "<product_name>");
+        if (gpu && gpu < end &&
+            is_again(l, arena_print(l->arena, "%.*s", (int)strcspn(gpu, ">"), gpu)))
+            continue;
         name_card(l, -1, value);
-        if (l->cards->too_many) return;
-        if (!(next = strstr(at, "<product_name>"))) next = at + strlen(at);
-        const char *own = arena_print(l->arena, "%.*s", (int)(next - at), at),
+        const char *own = next ? arena_print(l->arena, "%.*s", (int)(next - end), end) : end,
                    *memory = strstr(own, "<fb_memory_usage>");
         if (memory && element(memory, "total", &value, l->arena)) put_memory(l, mebibytes(value));
         l->cards->split |= element(own, "current_mig", &value, l->arena) &&
@@ -382,7 +409,8 @@ enum status cards_read(struct cards *c, const char *path, const char *text, size
         const char *second = lists[i].words[1];
         if (!strstr(bare, lists[i].words[0]) && !(second && strstr(bare, second))) continue;
         memset(c, 0, sizeof *c);
-        l.name_column = l.memory_column = -1, c->program = lists[i].program;
+        l.name_column = l.memory_column = l.id_column = -1, l.id_count = 0,
+        c->program = lists[i].program;
         text_open(l.lines, path, bare, size, arena);
         if (lists[i].line) TRY(read_lines(&l, path, lists[i].line, err));
         else read_xml(&l, bare);
