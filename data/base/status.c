@@ -5,6 +5,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 enum status fail(struct error *err, enum status status, const char *format, ...)
 {
@@ -15,5 +16,20 @@ enum status fail(struct error *err, enum status status, const char *format, ...)
     vsnprintf(err->text, sizeof err->text, format, arguments);
     va_end(arguments);
     plain_make(err->text); // one line, whatever is in the document or file name that it quotes
+    return status;
+}
+
+enum status fail_within(struct error *err, enum status status, const char *format, ...)
+{
+    char reason[ERROR_TEXT_MAX];
+    if (status == OK) return OK;
+    memcpy(reason, err->text, sizeof reason);
+    va_list arguments;
+    va_start(arguments, format);
+    size_t length = (size_t)vsnprintf(err->text, sizeof err->text, format, arguments);
+    va_end(arguments);
+    if (length < sizeof err->text)
+        snprintf(err->text + length, sizeof err->text - length, "%s", reason);
+    plain_make(err->text);
     return status;
 }

@@ -27,6 +27,10 @@ struct error {
 enum status fail(struct error *err, enum status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+// The same status; a reason that it has is given the place in front: "FILE: ", "runs[2].".
+enum status fail_within(struct error *err, enum status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
 // What the user gave is not accepted.
 #define refuse(err, ...) fail(err, BAD_INPUT, __VA_ARGS__)
 

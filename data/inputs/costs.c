@@ -259,29 +259,29 @@ enum status costs_save(const struct costs *c, const char *path, struct arena *ar
 // ---- checking
 
 static enum status check_estimate(const struct member *row, const struct estimate *e,
-                                  const char *file, const char *where, struct error *err)
+                                  const char *where, struct error *err)
 {
     const char *key = row->key;
     bool absent = !estimate_is_stated(e) && e->value == 0;
     if (!absent && !(e->value >= row->low && e->value <= row->high))
-        return refuse(err, "%s: %s%s.value: expected a number from %g to %g, found %g", file, where,
-                      key, row->low, row->high, e->value);
+        return refuse(err, "%s%s.value: expected a number from %g to %g, found %g", where, key,
+                      row->low, row->high, e->value);
     if (!(e->low >= 0 && e->low <= e->value && e->value <= e->high && isfinite(e->high)))
-        return refuse(err, "%s: %s%s: expected low <= value <= high, found %g, %g, %g", file, where,
-                      key, e->low, e->value, e->high);
+        return refuse(err, "%s%s: expected low <= value <= high, found %g, %g, %g", where, key,
+                      e->low, e->value, e->high);
     if (!(e->valid_low >= 0 && e->valid_low <= e->valid_high && isfinite(e->valid_high)))
-        return refuse(err, "%s: %s%s: expected valid_low <= valid_high, found %g and %g", file,
-                      where, key, e->valid_low, e->valid_high);
+        return refuse(err, "%s%s: expected valid_low <= valid_high, found %g and %g", where, key,
+                      e->valid_low, e->valid_high);
     return OK;
 }
 
-enum status estimates_check(const struct members *m, const void *of, const char *file,
-                            const char *where, struct error *err)
+enum status estimates_check(const struct members *m, const void *of, const char *where,
+                            struct error *err)
 {
     for (size_t i = 0; i < m->count; i++)
         if (m->rows[i].of == &estimate_members)
-            TRY(check_estimate(&m->rows[i], (const void *)((const char *)of + m->rows[i].at), file,
-                               where, err));
+            TRY(check_estimate(&m->rows[i], (const void *)((const char *)of + m->rows[i].at), where,
+                               err));
     return OK;
 }
 
@@ -289,20 +289,19 @@ static enum status check_gpu(const struct costs *c, int i, struct error *err)
 {
     const struct gpu_costs *g = &c->gpus[i];
     char where[60];
-    if (!g->gpu || !*g->gpu)
-        return refuse(err, "%s: gpus[%d].gpu: expected a name, found nothing", name_of(c), i);
+    if (!g->gpu || !*g->gpu) return refuse(err, "gpus[%d].gpu: expected a name, found nothing", i);
     for (int k = 0; k < i; k++)
         if (!strcmp(c->gpus[k].gpu, g->gpu))
-            return refuse(err, "%s: gpus[%d].gpu: \"%s\" appears twice", name_of(c), i, g->gpu);
+            return refuse(err, "gpus[%d].gpu: \"%s\" appears twice", i, g->gpu);
     snprintf(where, sizeof where, "gpus[%d].", i);
-    TRY(estimates_check(&gpu_members, g, name_of(c), where, err));
+    TRY(estimates_check(&gpu_members, g, where, err));
     for (int k = 0; k < g->precision_count; k++) {
         const struct precision_costs *p = &g->precisions[k];
         snprintf(where, sizeof where, "gpus[%d].precisions[%d].", i, k);
-        TRY(estimates_check(&precision_members, p, name_of(c), where, err));
+        TRY(estimates_check(&precision_members, p, where, err));
         for (int n = 0; n < k; n++)
             if (g->precisions[n].precision == p->precision)
-                return refuse(err, "%s: %sprecision: \"%s\" appears twice", name_of(c), where,
+                return refuse(err, "%sprecision: \"%s\" appears twice", where,
                               precision_names[p->precision]);
     }
     return OK;
@@ -315,17 +314,15 @@ static enum status check_layer_time(const struct costs *c, int i, struct error *
                               t->full_s,    t->optimizer_s, t->weight_s};
     for (size_t k = 0; k < ARRAY_LENGTH(seconds); k++)
         if (!(seconds[k] >= 0 && seconds[k] <= SECONDS_MAX))
-            return refuse(err, "%s: layer_times[%d]: expected seconds from 0 to 1e6, found %g",
-                          name_of(c), i, seconds[k]);
+            return refuse(err, "layer_times[%d]: expected seconds from 0 to 1e6, found %g", i,
+                          seconds[k]);
     if (t->weight_s > t->backward_s)
-        return refuse(err, "%s: layer_times[%d].weight_s: expected at most backward_s %g, found %g",
-                      name_of(c), i, t->backward_s, t->weight_s);
+        return refuse(err, "layer_times[%d].weight_s: expected at most backward_s %g, found %g", i,
+                      t->backward_s, t->weight_s);
     if (!t->run || !*t->run || !t->gpu || !*t->gpu)
-        return refuse(err, "%s: layer_times[%d]: expected a run and a gpu, found an empty one",
-                      name_of(c), i);
+        return refuse(err, "layer_times[%d]: expected a run and a gpu, found an empty one", i);
     if (t->tensor < 0 || t->micro_batch < 0)
-        return refuse(err, "%s: layer_times[%d]: tensor and micro_batch: expected at least 0",
-                      name_of(c), i);
+        return refuse(err, "layer_times[%d]: tensor and micro_batch: expected at least 0", i);
     return OK;
 }
 
@@ -340,35 +337,37 @@ static double share_sum(const double share[PART_COUNT])
 
 static enum status check_shares(const struct costs *c, struct error *err)
 {
-    const char *file = name_of(c);
     for (int part = 0; part < PART_COUNT; part++)
         if (!(c->transfer_share[part] >= 0))
-            return refuse(err, "%s: transfer_share.%s: expected 0 to 1, found %g", file,
+            return refuse(err, "transfer_share.%s: expected 0 to 1, found %g",
                           transfer_part_names[part], c->transfer_share[part]);
     for (int i = -1; i < SCHEDULE_KIND_COUNT; i++) {
         double sum = share_sum(i < 0 ? c->transfer_share : c->schedule_share[i]);
         if ((i >= 0 && !c->schedule_share_stated[i]) || fabs(sum - 1) <= SHARE_TOLERANCE) continue;
         return refuse(
-            err,
-            "%s: %stransfer_share%s%s: expected parts (overhead twice) that sum to 1, found %.12g",
-            file, i < 0 ? "" : "schedule_", i < 0 ? "" : ".", i < 0 ? "" : schedule_names[i], sum);
+            err, "%stransfer_share%s%s: expected parts (overhead twice) that sum to 1, found %.12g",
+            i < 0 ? "" : "schedule_", i < 0 ? "" : ".", i < 0 ? "" : schedule_names[i], sum);
     }
     return OK;
 }
 
-enum status costs_check(const struct costs *c, struct error *err)
+static enum status check(const struct costs *c, struct error *err)
 {
-    const char *file = name_of(c);
     for (int i = 0; i < c->gpu_count; i++) TRY(check_gpu(c, i, err));
     for (int i = 0; i < c->layer_time_count; i++) TRY(check_layer_time(c, i, err));
-    TRY(estimates_check(&costs_members, c, file, "", err));
-    TRY(estimates_check(&network_members, c, file, "network_efficiency.", err));
-    TRY(estimates_check(&transfer_members, c, file, "transfer_efficiency.", err));
+    TRY(estimates_check(&costs_members, c, "", err));
+    TRY(estimates_check(&network_members, c, "network_efficiency.", err));
+    TRY(estimates_check(&transfer_members, c, "transfer_efficiency.", err));
     TRY(check_shares(c, err));
     if (c->allocator_factor.value > 0 && c->allocator_factor.value < 1)
-        return refuse(err, "%s: allocator_factor.value: expected at least 1, found %g", file,
+        return refuse(err, "allocator_factor.value: expected at least 1, found %g",
                       c->allocator_factor.value);
     return collectives_check(c, err);
+}
+
+enum status costs_check(const struct costs *c, struct error *err)
+{
+    return fail_within(err, check(c, err), "%s: ", name_of(c));
 }
 
 // ---- looking up

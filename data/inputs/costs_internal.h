@@ -128,8 +128,8 @@ extern const struct members estimate_members; // ESTIMATE_STATED: only for costs
     ESTIMATE_ROW(s, key, member, OPTIONAL, low, high, put_stated)
 
 // Checks every estimate among the members of `of`. file: starts the message.
-enum status estimates_check(const struct members *m, const void *of, const char *file,
-                            const char *where, struct error *err);
+enum status estimates_check(const struct members *m, const void *of, const char *where,
+                            struct error *err);
 
 // Adds the GPUs whose costs follow from another's.
 extern const struct members data_sheet_members;

@@ -68,44 +68,42 @@ static enum status check_segments(const struct costs *c, int entry, struct error
         char where[80];
         snprintf(where, sizeof where, "collectives[%d].segments[%d].", entry, k);
         if (k ? !(s->from_bytes > t->segments[k - 1].from_bytes) : s->from_bytes != 0)
-            return refuse(
-                err, "%s: %sfrom_bytes: expected 0 of the first and more of each next, found %g",
-                name_of(c), where, s->from_bytes);
-        TRY(estimates_check(&segment_members, s, name_of(c), where, err));
+            return refuse(err,
+                          "%sfrom_bytes: expected 0 of the first and more of each next, found %g",
+                          where, s->from_bytes);
+        TRY(estimates_check(&segment_members, s, where, err));
         // Every end of its interval is priced as well.
         if (!(s->bytes_per_s.low >= 1))
-            return refuse(err, "%s: %sbytes_per_s.low: expected at least 1, found %g", name_of(c),
-                          where, s->bytes_per_s.low);
+            return refuse(err, "%sbytes_per_s.low: expected at least 1, found %g", where,
+                          s->bytes_per_s.low);
     }
     return OK;
 }
 
 enum status collectives_check(const struct costs *c, struct error *err)
 {
-    const char *file = name_of(c);
     for (int i = 0; i < c->collective_count; i++) {
         const struct collective_times *t = &c->collectives[i];
         if (t->send && t->ranks != 2)
-            return refuse(err, "%s: collectives[%d].ranks: a send is between 2, found %lld", file,
-                          i, (long long)t->ranks);
+            return refuse(err, "collectives[%d].ranks: a send is between 2, found %lld", i,
+                          (long long)t->ranks);
         if (t->nodes && (t->send || !t->between_nodes || t->nodes < 2 || t->nodes > t->ranks))
-            return refuse(
-                err,
-                "%s: collectives[%d].nodes: expected 2 to ranks, of an all-reduce between "
-                "nodes, found %lld",
-                file, i, (long long)t->nodes);
+            return refuse(err,
+                          "collectives[%d].nodes: expected 2 to ranks, of an all-reduce between "
+                          "nodes, found %lld",
+                          i, (long long)t->nodes);
         if (!t->gpu || !*t->gpu || t->ranks < 2)
-            return refuse(err, "%s: collectives[%d]: expected a gpu and at least 2 ranks", file, i);
+            return refuse(err, "collectives[%d]: expected a gpu and at least 2 ranks", i);
         if (t->segment_count ? t->point_count || t->segment_count > SEGMENTS_MAX
                              : t->point_count < 1 || t->point_count > POINTS_MAX)
-            return refuse(err, "%s: collectives[%d]: expected 1 to %d points or 1 to %d segments",
-                          file, i, POINTS_MAX, SEGMENTS_MAX);
+            return refuse(err, "collectives[%d]: expected 1 to %d points or 1 to %d segments", i,
+                          POINTS_MAX, SEGMENTS_MAX);
         for (int k = 0; k < t->point_count; k++)
             if (!(t->bytes[k] > (k ? t->bytes[k - 1] : 0)) || !(t->seconds[k] > 0))
                 return refuse(err,
-                              "%s: collectives[%d]: expected ascending bytes and seconds above 0, "
+                              "collectives[%d]: expected ascending bytes and seconds above 0, "
                               "found %g bytes, %g s at point %d",
-                              file, i, t->bytes[k], t->seconds[k], k);
+                              i, t->bytes[k], t->seconds[k], k);
         TRY(check_segments(c, i, err));
     }
     return OK;

@@ -191,22 +191,18 @@ static enum status check_sheet(const struct costs *c, const struct data_sheet *s
 {
     const struct data_sheet *from = s->like ? sheet_of(c, s->like) : NULL;
     const struct gpu_costs *like = s->like ? costs_find_gpu(c, s->like) : NULL;
-    if (sheet_of(c, s->gpu) != s)
-        return refuse(err, "%s: data_sheets: \"%s\" appears twice", name_of(c), s->gpu);
+    if (sheet_of(c, s->gpu) != s) return refuse(err, "\"%s\" appears twice", s->gpu);
     if (!s->like) return OK;
     if (!from || from->like)
         return refuse(
-            err,
-            "%s: data_sheets: %s: like: expected a GPU with a data sheet that is not like "
-            "another, found %s",
-            name_of(c), s->gpu, s->like);
+            err, "%s: like: expected a GPU with a data sheet that is not like another, found %s",
+            s->gpu, s->like);
     if (!like || !like->precision_count)
-        return refuse(err, "%s: data_sheets: %s: like: expected one of the gpus, found %s",
-                      name_of(c), s->gpu, s->like);
+        return refuse(err, "%s: like: expected one of the gpus, found %s", s->gpu, s->like);
     for (int i = 0; i < like->precision_count; i++)
         if (!(from->peak[like->precisions[i].precision] > 0))
-            return refuse(err, "%s: data_sheets: %s: expected its peak in %s", name_of(c),
-                          from->gpu, precision_names[like->precisions[i].precision]);
+            return refuse(err, "%s: expected its peak in %s", from->gpu,
+                          precision_names[like->precisions[i].precision]);
     return OK;
 }
 
@@ -214,7 +210,9 @@ enum status data_sheets_apply(struct costs *c, struct arena *arena, struct error
 {
     struct gpu_costs *gpus = TAKE(arena, c->gpu_count + c->data_sheet_count, struct gpu_costs);
     int count = c->gpu_count;
-    for (int i = 0; i < c->data_sheet_count; i++) TRY(check_sheet(c, &c->data_sheets[i], err));
+    for (int i = 0; i < c->data_sheet_count; i++)
+        TRY(fail_within(err, check_sheet(c, &c->data_sheets[i], err),
+                        "%s: data_sheets: ", name_of(c)));
     if (count) memcpy(gpus, c->gpus, (size_t)count * sizeof *gpus);
     for (int i = 0; i < c->data_sheet_count; i++) {
         const struct data_sheet *s = &c->data_sheets[i];

@@ -267,66 +267,61 @@ enum trainer framework_trainer(enum framework framework)
     return framework == FRAMEWORK_ANY ? TRAINER_MEGATRON : rules[framework].trainer;
 }
 
-enum status framework_check(const struct job *j, const char *file, struct error *err)
+enum status framework_check(const struct job *j, struct error *err)
 {
     enum framework framework = j->space.framework;
     if (!j->space.given || framework == FRAMEWORK_ANY) return OK;
     for (int mode = 0; mode < RECOMPUTE_COUNT; mode++)
         if (j->recompute[mode] && !framework_recomputes(framework, (enum recompute)mode))
-            return refuse(err,
-                          "%s: recompute: expected what the space's framework %s can do, found %s",
-                          file, framework_names[framework], recompute_names[mode]);
+            return refuse(err, "recompute: expected what the space's framework %s can do, found %s",
+                          framework_names[framework], recompute_names[mode]);
     bool titan = framework_trainer(framework) == TRAINER_TORCHTITAN; // reduces in float32 alone
     bool narrow = j->gradient_bytes_per_value == 2;
     if (titan && j->recompute[RECOMPUTE_SELECTIVE] && j->trainer != TRAINER_TORCHTITAN)
-        return refuse(
-            err,
-            "%s: trainer: expected torchtitan, whose selective recomputation is of single "
-            "operators, for the space's framework, found %s",
-            file, trainer_names[j->trainer]);
+        return refuse(err,
+                      "trainer: expected torchtitan, whose selective recomputation is of single "
+                      "operators, for the space's framework, found %s",
+                      trainer_names[j->trainer]);
     if (j->boundary_option_count || j->gradient_option_count)
         return refuse(err,
-                      "%s: boundary_options, gradient_options: expected none, as the space's "
-                      "framework %s does not compress (\"any\" would), found %d and %d",
-                      file, framework_names[framework], j->boundary_option_count,
+                      "boundary_options, gradient_options: expected none, as the space's framework "
+                      "%s does not compress (\"any\" would), found %d and %d",
+                      framework_names[framework], j->boundary_option_count,
                       j->gradient_option_count);
     if (j->precision > rules[framework].narrowest)
-        return refuse(
-            err,
-            "%s: precision: expected %s or wider, as launch files of the space's framework "
-            "%s state no other (megatron's and nemo's do), found %s",
-            file, precision_names[rules[framework].narrowest], framework_names[framework],
-            precision_names[j->precision]);
+        return refuse(err,
+                      "precision: expected %s or wider, as launch files of the space's framework "
+                      "%s state no other (megatron's and nemo's do), found %s",
+                      precision_names[rules[framework].narrowest], framework_names[framework],
+                      precision_names[j->precision]);
     if ((titan && (j->precision == FP16 || narrow)) || (j->precision == FP32 && narrow))
-        return refuse(err, "%s: %s, as the space's framework %s has no other, found %s", file,
+        return refuse(err, "%s, as the space's framework %s has no other, found %s",
                       narrow ? "gradient_bytes_per_value: expected 4"
                              : "precision: expected bf16 or fp32",
                       framework_names[framework], narrow ? "2" : "fp16");
     if (!rules[framework].overlaps_dispatch && (j->dispatcher || j->graphs))
         return refuse(
             err,
-            "%s: dispatcher, graphs: expected all_to_all and none, as the launch files of the "
-            "space's framework %s state no other (megatron's and nemo's do), found %s and %s",
-            file, framework_names[framework], dispatcher_names[j->dispatcher],
-            graphs_names[j->graphs]);
+            "dispatcher, graphs: expected all_to_all and none, as the launch files of the space's "
+            "framework %s state no other (megatron's and nemo's do), found %s and %s",
+            framework_names[framework], dispatcher_names[j->dispatcher], graphs_names[j->graphs]);
     if ((j->loss_in_place || j->fp8_activation_input) && framework != FRAMEWORK_NEMO)
-        return refuse(err,
-                      "%s: %s: expected false, as the space's framework %s has none (nemo has it)",
-                      file, j->loss_in_place ? "loss_in_place" : "fp8_activation_input",
+        return refuse(err, "%s: expected false, as the space's framework %s has none (nemo has it)",
+                      j->loss_in_place ? "loss_in_place" : "fp8_activation_input",
                       framework_names[framework]);
     if (j->exposed_input_gradients)
-        return refuse(err, "%s: exposed_input_gradients: expected false, as %s hides them", file,
+        return refuse(err, "exposed_input_gradients: expected false, as %s hides them",
                       framework_names[framework]);
     if (j->stopped_recompute)
         return refuse(err,
-                      "%s: stopped_recompute: expected false, as launch files of the space's "
-                      "framework %s state no such checkpoints",
-                      file, framework_names[framework]);
+                      "stopped_recompute: expected false, as launch files of the space's framework "
+                      "%s state no such checkpoints",
+                      framework_names[framework]);
     if (job_tier_ways(j) > 1)
         return refuse(err,
-                      "%s: offload_percents, tier_options: expected none, as the space's framework "
-                      "%s has one share for all stages at most (\"any\" would), found %d",
-                      file, framework_names[framework], job_tier_ways(j) - 1);
+                      "offload_percents, tier_options: expected none, as the space's framework %s "
+                      "has one share for all stages at most (\"any\" would), found %d",
+                      framework_names[framework], job_tier_ways(j) - 1);
     return OK;
 }
 
@@ -468,7 +463,7 @@ int precision_capability(enum precision precision)
 
 // Where no GPU of the cluster has them. Costs that list them nevertheless were measured.
 static enum status check_precision(const struct job *j, const struct cluster *cluster,
-                                   const struct costs *costs, const char *file, struct error *err)
+                                   const struct costs *costs, struct error *err)
 {
     int needs = precision_capability(j->precision), first = gpu_capability(cluster->groups[0].gpu);
     for (int g = 0; g < cluster->group_count; g++) {
@@ -477,24 +472,22 @@ static enum status check_precision(const struct job *j, const struct cluster *cl
         int has = gpu_capability(gpu);
         if (!has || has >= needs || (known && costs_find_precision(known, j->precision))) return OK;
     }
-    return refuse(err,
-                  "%s: precision: expected one that %s has (compute capability %.1f), found %s, "
-                  "which needs %.1f",
-                  file, cluster->groups[0].gpu, first / 10.0, precision_names[j->precision],
-                  needs / 10.0);
+    return refuse(
+        err,
+        "precision: expected one that %s has (compute capability %.1f), found %s, which needs %.1f",
+        cluster->groups[0].gpu, first / 10.0, precision_names[j->precision], needs / 10.0);
 }
 
 enum status framework_check_gpus(const struct job *j, const struct model *model,
                                  const struct cluster *cluster, const struct costs *costs,
-                                 const char *file, struct error *err)
+                                 struct error *err)
 {
-    TRY(check_precision(j, cluster, costs, file, err));
+    TRY(check_precision(j, cluster, costs, err));
     enum framework framework = j->space.given ? j->space.framework : FRAMEWORK_ANY;
     struct unfused_gpu none = framework_unfused_gpu(framework, j->precision, model, cluster, costs);
     if (!j->layout.fused_attention || !none.gpu) return OK;
     return refuse(err,
-                  "%s: layout.fused_attention: expected false, as %s has no fused attention in %s "
-                  "for %s (it needs %s), found true",
-                  file, framework_names[framework], precision_names[j->precision], none.gpu,
-                  none.needs);
+                  "layout.fused_attention: expected false, as %s has no fused attention in %s for "
+                  "%s (it needs %s), found true",
+                  framework_names[framework], precision_names[j->precision], none.gpu, none.needs);
 }

@@ -71,11 +71,11 @@ struct unfused_gpu framework_unfused_gpu(enum framework framework, enum precisio
 int precision_capability(enum precision precision);
 enum status framework_check_gpus(const struct job *j, const struct model *model,
                                  const struct cluster *cluster, const struct costs *costs,
-                                 const char *file, struct error *err);
+                                 struct error *err);
 
 // A job whose space names a framework must not offer anything that the framework cannot do in any
 // layout.
-enum status framework_check(const struct job *j, const char *file, struct error *err);
+enum status framework_check(const struct job *j, struct error *err);
 
 // ---- which switches of the trainer a layout of a space has: those that the space lists and that
 // its framework has in this layout, unless they can cost something there. They are known before the

@@ -189,22 +189,20 @@ static enum status check_uneven(const struct job *j, struct error *err)
     // With this schedule, an order with fewer micro-batches is not part of one with more, but
     // bounds rely on that.
     if (schedule_kinds[l->schedule].nests == NESTS_NEVER)
-        return refuse(err, "%s: placement.uneven_micro_batches: expected another schedule than %s",
-                      name_of(j), schedule_names[l->schedule]);
+        return refuse(err, "placement.uneven_micro_batches: expected another schedule than %s",
+                      schedule_names[l->schedule]);
     if (j->global_batch % (unit * l->micro_batch))
-        return refuse(err, "%s: global_batch: expected a multiple of %s %lld, found %lld",
-                      name_of(j), unit > 1 ? "micro_batch x pipeline (interleaved)" : "micro_batch",
+        return refuse(err, "global_batch: expected a multiple of %s %lld, found %lld",
+                      unit > 1 ? "micro_batch x pipeline (interleaved)" : "micro_batch",
                       (long long)unit * l->micro_batch, (long long)j->global_batch);
     if (together < others + unit)
         return refuse(
-            err,
-            "%s: global_batch: expected %lld micro-batches or more for %d replicas, found %lld",
-            name_of(j), (long long)(others + unit), l->data, (long long)together);
+            err, "global_batch: expected %lld micro-batches or more for %d replicas, found %lld",
+            (long long)(others + unit), l->data, (long long)together);
     if (together - others > MICRO_BATCHES_MAX)
         return refuse(
-            err,
-            "%s: global_batch: expected at most %d micro-batches per replica, found %lld possible",
-            name_of(j), MICRO_BATCHES_MAX, (long long)(together - others));
+            err, "global_batch: expected at most %d micro-batches per replica, found %lld possible",
+            MICRO_BATCHES_MAX, (long long)(together - others));
     return OK;
 }
 
@@ -213,25 +211,24 @@ static enum status check_batch(const struct job *j, struct error *err)
     const struct layout *l = &j->layout;
     int64_t together = (int64_t)l->data * l->micro_batch;
     if (j->sequence % l->context)
-        return refuse(err, "%s: sequence: expected a multiple of layout.context %d, found %lld",
-                      name_of(j), l->context, (long long)j->sequence);
+        return refuse(err, "sequence: expected a multiple of layout.context %d, found %lld",
+                      l->context, (long long)j->sequence);
     int64_t parts = (int64_t)l->context * layout_tensor_axis(l, 0);
     if (l->sequence_parallel && j->sequence % parts)
         return refuse(err,
-                      "%s: sequence: expected a multiple of layout.context x %s %lld for "
+                      "sequence: expected a multiple of layout.context x %s %lld for "
                       "sequence_parallel, found %lld",
-                      name_of(j), layout_has_grid(l) ? "tensor_grid's first axis" : "tensor",
-                      (long long)parts, (long long)j->sequence);
+                      layout_has_grid(l) ? "tensor_grid's first axis" : "tensor", (long long)parts,
+                      (long long)j->sequence);
     if (j->placement.uneven_micro_batches) return check_uneven(j, err);
     if (j->global_batch % together)
         return refuse(
-            err,
-            "%s: global_batch: expected a multiple of layout.data x micro_batch %lld, found %lld",
-            name_of(j), (long long)together, (long long)j->global_batch);
+            err, "global_batch: expected a multiple of layout.data x micro_batch %lld, found %lld",
+            (long long)together, (long long)j->global_batch);
     if (j->global_batch / together > MICRO_BATCHES_MAX)
         return refuse(err,
-                      "%s: global_batch: expected at most %d micro-batches per replica, found %lld",
-                      name_of(j), MICRO_BATCHES_MAX, (long long)(j->global_batch / together));
+                      "global_batch: expected at most %d micro-batches per replica, found %lld",
+                      MICRO_BATCHES_MAX, (long long)(j->global_batch / together));
     return OK;
 }
 
@@ -241,37 +238,32 @@ static enum status check_schedule(const struct job *j, struct error *err)
     const struct layout *l = &j->layout;
     int64_t tokens = 0;
     if (job_micro_batches(j) < layout_micro_batch_unit(l))
-        return refuse(
-            err,
-            "%s: layout.schedule: %s expects at least as many micro-batches per replica as "
-            "pipeline ranks (%d), found %d",
-            name_of(j), schedule_names[l->schedule], l->pipeline, job_micro_batches(j));
+        return refuse(err,
+                      "layout.schedule: %s expects at least as many micro-batches per replica as "
+                      "pipeline ranks (%d), found %d",
+                      schedule_names[l->schedule], l->pipeline, job_micro_batches(j));
     if (l->slice_count == 1) return OK;
     for (int i = 0; i < l->slice_count; i++) tokens += l->slices[i];
     if (tokens != j->sequence)
-        return refuse(err, "%s: layout.slices: expected a sum of sequence %lld, found %lld",
-                      name_of(j), (long long)j->sequence, (long long)tokens);
+        return refuse(err, "layout.slices: expected a sum of sequence %lld, found %lld",
+                      (long long)j->sequence, (long long)tokens);
     if (l->context > 1)
-        return refuse(err, "%s: layout.context: token-sliced expects 1, found %d", name_of(j),
-                      l->context);
+        return refuse(err, "layout.context: token-sliced expects 1, found %d", l->context);
     if (j->boundary_option_count || j->gradient_option_count || job_tier_ways(j) > 1)
-        return refuse(err,
-                      "%s: boundary_options, gradient_options, offload_percents, tier_options: "
-                      "expected none with token-sliced",
-                      name_of(j));
+        return refuse(err, "boundary_options, gradient_options, offload_percents, tier_options: "
+                           "expected none with token-sliced");
     return OK;
 }
 
-static enum status check_compressions(const struct job *j, const char *key,
-                                      const struct compression_option *options, int count,
-                                      struct error *err)
+static enum status check_compressions(const char *key, const struct compression_option *options,
+                                      int count, struct error *err)
 {
     static const int most[] = {RANK_MAX, 999, 8};
     for (int i = 0; i < count; i++) {
         const struct compression_form *form = &options[i].form;
         if (form->amount < 1 || form->amount > most[form->method] || options[i].quality_cost < 0 ||
             options[i].quality_cost > QUALITY_MAX)
-            return refuse(err, "%s: %s[%d]: %s or quality_cost is out of range", name_of(j), key, i,
+            return refuse(err, "%s[%d]: %s or quality_cost is out of range", key, i,
                           compression_keys[form->method]);
     }
     return OK;
@@ -280,14 +272,12 @@ static enum status check_compressions(const struct job *j, const char *key,
 static enum status check_options(const struct job *j, struct error *err)
 {
     if (j->boundary_option_count > OPTIONS_MAX || j->gradient_option_count > OPTIONS_MAX)
-        return refuse(err, "%s: boundary_options, gradient_options: expected at most %d of each",
-                      name_of(j), OPTIONS_MAX);
-    TRY(check_compressions(j, "boundary_options", j->boundary_options, j->boundary_option_count,
-                           err));
-    TRY(check_compressions(j, "gradient_options", j->gradient_options, j->gradient_option_count,
-                           err));
-    TRY(job_check_tiers(j, name_of(j), err));
-    return members_check(&budget_members, &j->budget, name_of(j), "budget.", err);
+        return refuse(err, "boundary_options, gradient_options: expected at most %d of each",
+                      OPTIONS_MAX);
+    TRY(check_compressions("boundary_options", j->boundary_options, j->boundary_option_count, err));
+    TRY(check_compressions("gradient_options", j->gradient_options, j->gradient_option_count, err));
+    TRY(job_check_tiers(j, err));
+    return members_check(&budget_members, &j->budget, "budget.", err);
 }
 
 // What sets of modules free and take is that of Megatron's layers.
@@ -298,9 +288,9 @@ static enum status check_modules(const struct job *j, struct error *err)
     if (mode == RECOMPUTE_COUNT || (job_like_megatron(j) && !layout_has_grid(&j->layout)))
         return OK;
     return refuse(err,
-                  "%s: recompute: expected trainer megatron and no tensor_grid for recompute "
-                  "modules, found \"%s\" with trainer %s",
-                  name_of(j), recompute_names[mode], trainer_names[j->trainer]);
+                  "recompute: expected trainer megatron and no tensor_grid for recompute modules, "
+                  "found \"%s\" with trainer %s",
+                  recompute_names[mode], trainer_names[j->trainer]);
 }
 
 static enum status check_recompute(const struct job *j, struct error *err)
@@ -309,20 +299,18 @@ static enum status check_recompute(const struct job *j, struct error *err)
     if (!layout_recomputes_alike(l) || layout_recompute(l) == RECOMPUTE_NONE ||
         j->recompute[layout_recompute(l)])
         return OK;
-    return refuse(err,
-                  "%s: layout.recompute: expected each, none or a mode the job offers, found %s",
-                  name_of(j), recompute_setting_names[l->recompute]);
+    return refuse(err, "layout.recompute: expected each, none or a mode the job offers, found %s",
+                  recompute_setting_names[l->recompute]);
 }
 
-enum status job_check_layout(const struct job *j, struct error *err)
+static enum status check_layout(const struct job *j, struct error *err)
 {
-    const char *file = name_of(j);
-    TRY(layout_check(&j->layout, file, err));
+    TRY(layout_check(&j->layout, err));
     TRY(check_recompute(j, err));
     TRY(check_schedule(j, err));
     TRY(check_batch(j, err));
     TRY(check_modules(j, err));
-    return rules_check(j->rules, j->rule_count, layout_stage_count(&j->layout), 0, file, err);
+    return rules_check(j->rules, j->rule_count, layout_stage_count(&j->layout), 0, err);
 }
 
 // A list in flight is of the layout's own stages, or the space has every one.
@@ -331,13 +319,12 @@ static enum status check_lists(const struct job *j, struct error *err)
     static const enum space_key keys[] = {SPACE_PIPELINE, SPACE_SCHEDULE, SPACE_LOCAL_LOSS_EVERY};
     if (!j->space.given || !j->layout.in_flight[0]) return OK;
     if (j->space.in_flight_max)
-        return refuse(err, "%s: space.in_flight_max: expected a layout without in_flight",
-                      name_of(j));
+        return refuse(err, "space.in_flight_max: expected a layout without in_flight");
     for (size_t i = 0; i < ARRAY_LENGTH(keys); i++)
         if (j->space.axes[keys[i]].kind != AXIS_FIXED)
-            return refuse(
-                err, "%s: layout.in_flight: expected a space without %s, or with in_flight_max",
-                name_of(j), space_key_names[keys[i]]);
+            return refuse(err,
+                          "layout.in_flight: expected a space without %s, or with in_flight_max",
+                          space_key_names[keys[i]]);
     return OK;
 }
 
@@ -357,86 +344,92 @@ static enum status check_wide_sums(const struct job *j, struct error *err)
     for (int i = 0; i < zero->count; i++) whole = whole || !zero->values[i];
     if (!whole || !job_sums_wide_in_shards(j)) return OK;
     return refuse(err,
-                  "%s: %s.zero: expected 1 to 3, as the space's framework deepspeed sums gradients "
-                  "of 4 bytes next to weights in %s only where they are sharded, found %s",
-                  name_of(j), zero->kind == AXIS_FIXED ? "layout" : "space",
-                  precision_names[j->precision], zero->kind == AXIS_ALL ? "all" : "0");
+                  "%s.zero: expected 1 to 3, as the space's framework deepspeed sums gradients of "
+                  "4 bytes next to weights in %s only where they are sharded, found %s",
+                  zero->kind == AXIS_FIXED ? "layout" : "space", precision_names[j->precision],
+                  zero->kind == AXIS_ALL ? "all" : "0");
 }
 
-enum status job_check(const struct job *j, struct error *err)
+static enum status check(const struct job *j, struct error *err)
 {
-    const char *file = name_of(j);
-    TRY(members_check(&job_members, j, file, "", err));
+    TRY(members_check(&job_members, j, "", err));
     if (j->gradient_bytes_per_value != 2 && j->gradient_bytes_per_value != 4)
-        return refuse(err, "%s: gradient_bytes_per_value: expected 2 or 4, found %d", file,
+        return refuse(err, "gradient_bytes_per_value: expected 2 or 4, found %d",
                       j->gradient_bytes_per_value);
     if (j->state_bytes_per_value < 0 || j->state_bytes_per_value > STATE_BYTES_MAX)
-        return refuse(err, "%s: state_bytes_per_value: expected 1 to %d, found %d", file,
-                      STATE_BYTES_MAX, j->state_bytes_per_value);
+        return refuse(err, "state_bytes_per_value: expected 1 to %d, found %d", STATE_BYTES_MAX,
+                      j->state_bytes_per_value);
     if (j->state_bytes_per_value && !j->adam)
-        return refuse(err, "%s: state_bytes_per_value: expected none without adam, found %d", file,
+        return refuse(err, "state_bytes_per_value: expected none without adam, found %d",
                       j->state_bytes_per_value);
     if (j->whole_gradient_sums && !job_may_sum_whole(j))
         return refuse(err,
-                      "%s: whole_gradient_sums: expected trainer other or deepspeed and no "
+                      "whole_gradient_sums: expected trainer other or deepspeed and no "
                       "gradient_options next to it, found %s and %d",
-                      file, trainer_names[j->trainer], j->gradient_option_count);
+                      trainer_names[j->trainer], j->gradient_option_count);
     if (j->owner_broadcasts && !job_may_broadcast(j))
         return refuse(err,
-                      "%s: owner_broadcasts: expected trainer other, and neither "
-                      "whole_gradient_sums nor gradient_options next to it, found %s",
-                      file, trainer_names[j->trainer]);
+                      "owner_broadcasts: expected trainer other, and neither whole_gradient_sums "
+                      "nor gradient_options next to it, found %s",
+                      trainer_names[j->trainer]);
     if (j->split_gate && !job_may_split_gate(j))
-        return refuse(err, "%s: split_gate: expected trainer other, found %s", file,
+        return refuse(err, "split_gate: expected trainer other, found %s",
                       trainer_names[j->trainer]);
     if (j->exposed_input_gradients && j->trainer != TRAINER_MEGATRON)
-        return refuse(err, "%s: exposed_input_gradients: expected trainer megatron, found %s", file,
+        return refuse(err, "exposed_input_gradients: expected trainer megatron, found %s",
                       trainer_names[j->trainer]);
     if (j->loss_in_place && j->trainer != TRAINER_MEGATRON)
-        return refuse(err, "%s: loss_in_place: expected trainer megatron, found %s", file,
+        return refuse(err, "loss_in_place: expected trainer megatron, found %s",
                       trainer_names[j->trainer]);
     if (j->fp8_activation_input && (j->trainer != TRAINER_MEGATRON || j->precision == FP32 ||
                                     job_unfused(j, UNFUSED_ACTIVATION)))
-        return refuse(
-            err,
-            "%s: fp8_activation_input: expected trainer megatron, 16 bits or fewer and no "
-            "unfused activation, found %s in %s%s",
-            file, trainer_names[j->trainer], precision_names[j->precision],
-            job_unfused(j, UNFUSED_ACTIVATION) ? ", unfused" : "");
+        return refuse(err,
+                      "fp8_activation_input: expected trainer megatron, 16 bits or fewer and no "
+                      "unfused activation, found %s in %s%s",
+                      trainer_names[j->trainer], precision_names[j->precision],
+                      job_unfused(j, UNFUSED_ACTIVATION) ? ", unfused" : "");
     if (j->kept_logits && (!job_may_be_pytorch(j) || j->chunked_loss))
         return refuse(
-            err,
-            "%s: kept_logits: expected trainer other or torchtitan and no chunked_loss, found %s",
-            file, trainer_names[j->trainer]);
+            err, "kept_logits: expected trainer other or torchtitan and no chunked_loss, found %s",
+            trainer_names[j->trainer]);
     if (j->gathered_inputs && !job_may_be_pytorch(j))
-        return refuse(err, "%s: gathered_inputs: expected trainer other or torchtitan, found %s",
-                      file, trainer_names[j->trainer]);
+        return refuse(err, "gathered_inputs: expected trainer other or torchtitan, found %s",
+                      trainer_names[j->trainer]);
     if (!(j->memory_fraction > 0))
-        return refuse(err, "%s: memory_fraction: expected above 0 and at most 1, found %g", file,
+        return refuse(err, "memory_fraction: expected above 0 and at most 1, found %g",
                       j->memory_fraction);
-    TRY(members_check(&local_loss_members, &j->local_loss, file, "local_loss.", err));
+    TRY(members_check(&local_loss_members, &j->local_loss, "local_loss.", err));
     TRY(check_options(j, err));
-    TRY(framework_check(j, file, err));
+    TRY(framework_check(j, err));
     bool free = !j->space.given || j->space.framework == FRAMEWORK_ANY;
     if (!free &&
         (j->expert_products || (j->expert_padding > 1 && !j->fixed_capacity) ||
          (j->fixed_capacity && framework_trainer(j->space.framework) == TRAINER_TORCHTITAN)))
         return refuse(err,
-                      "%s: expert_products, expert_padding, fixed_capacity: expected by_trainer, "
-                      "and padding to a fixed_capacity alone, which torchtitan does not have, as "
-                      "the launch files of the space's framework %s state no other",
-                      file, framework_names[j->space.framework]);
+                      "expert_products, expert_padding, fixed_capacity: expected by_trainer, and "
+                      "padding to a fixed_capacity alone, which torchtitan does not have, as the "
+                      "launch files of the space's framework %s state no other",
+                      framework_names[j->space.framework]);
     TRY(check_wide_sums(j, err));
     if (j->space.given && j->placement.uneven_micro_batches)
-        return refuse(err, "%s: placement.uneven_micro_batches: expected a job without space",
-                      file);
+        return refuse(err, "placement.uneven_micro_batches: expected a job without space");
     if (j->space.slice_tokens && j->sequence % j->space.slice_tokens)
-        return refuse(err, "%s: space.slice_tokens: expected a divisor of sequence %lld, found %d",
-                      file, (long long)j->sequence, j->space.slice_tokens);
+        return refuse(err, "space.slice_tokens: expected a divisor of sequence %lld, found %d",
+                      (long long)j->sequence, j->space.slice_tokens);
     TRY(check_lists(j, err));
-    if (!j->space.given) return job_check_layout(j, err);
-    TRY(layout_check(&j->layout, file, err));
-    return rules_check(j->rules, j->rule_count, STAGES_MAX, 0, file, err);
+    if (!j->space.given) return check_layout(j, err);
+    TRY(layout_check(&j->layout, err));
+    return rules_check(j->rules, j->rule_count, STAGES_MAX, 0, err);
+}
+
+enum status job_check(const struct job *j, struct error *err)
+{
+    return fail_within(err, check(j, err), "%s: ", name_of(j));
+}
+
+enum status job_check_layout(const struct job *j, struct error *err)
+{
+    return fail_within(err, check_layout(j, err), "%s: ", name_of(j));
 }
 
 int64_t job_micro_batches_together(const struct job *j)

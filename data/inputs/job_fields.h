@@ -19,9 +19,9 @@ enum {
 extern const struct members layout_members, budget_members, rule_members;
 
 // `file` starts the message. layer_count 0: not known, layers are not checked.
-enum status layout_check(const struct layout *l, const char *file, struct error *err);
+enum status layout_check(const struct layout *l, struct error *err);
 enum status rules_check(const struct rule *rules, int count, int stage_count, int layer_count,
-                        const char *file, struct error *err);
+                        struct error *err);
 
 // Compression options as a job offers them, and as priced documents and plans have them: there
 // "none" is one of them, and a gradient option states what is in tiers.
@@ -31,4 +31,4 @@ extern const struct members boundary_offer_members, gradient_offer_members, boun
 // job_tiers.c
 extern const struct members tier_option_members;
 member_get job_get_shares; // the shares of offload_percents, into tier_options
-enum status job_check_tiers(const struct job *j, const char *file, struct error *err);
+enum status job_check_tiers(const struct job *j, struct error *err);

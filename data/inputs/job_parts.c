@@ -174,126 +174,116 @@ GET_MEMBER(finish_layout)
 MEMBERS(layout, struct layout, &layout_initial, false, finish_layout);
 
 // The schedule determines how many stages a rank has, and how many slices a sequence.
-static enum status check_stages(const struct layout *l, const char *file, struct error *err)
+static enum status check_stages(const struct layout *l, struct error *err)
 {
     const char *name = schedule_names[l->schedule];
     int wanted = schedule_kinds[l->schedule].virtual_stages;
     bool sliced = schedule_kinds[l->schedule].slices;
     if (layout_stage_count(l) > STAGES_MAX)
         return refuse(err,
-                      "%s: layout: pipeline x virtual_stages: expected at most %d stages, found %d",
-                      file, STAGES_MAX, layout_stage_count(l));
+                      "layout: pipeline x virtual_stages: expected at most %d stages, found %d",
+                      STAGES_MAX, layout_stage_count(l));
     if (wanted ? l->virtual_stages != wanted : l->virtual_stages < 2)
-        return refuse(err, "%s: layout.virtual_stages: %s expects %s, found %d", file, name,
+        return refuse(err, "layout.virtual_stages: %s expects %s, found %d", name,
                       wanted == 1   ? "1"
                       : wanted == 2 ? "2"
                                     : "at least 2",
                       l->virtual_stages);
     if (l->virtual_stages > 1 && l->pipeline < 2 && !schedule_kinds[l->schedule].layered)
-        return refuse(err, "%s: layout.pipeline: %s expects at least 2, found %d", file, name,
-                      l->pipeline);
+        return refuse(err, "layout.pipeline: %s expects at least 2, found %d", name, l->pipeline);
     if (sliced ? l->slice_count < 2 : l->slice_count != 1)
-        return refuse(err, "%s: layout.slices: %s expects %s, found %d", file, name,
+        return refuse(err, "layout.slices: %s expects %s, found %d", name,
                       sliced ? "2 to 32 lengths" : "none", l->slice_count);
     if (l->slice_count < 1 || l->slice_count > SLICES_MAX)
-        return refuse(err, "%s: layout.slices: expected at most %d lengths, found %d", file,
-                      SLICES_MAX, l->slice_count);
+        return refuse(err, "layout.slices: expected at most %d lengths, found %d", SLICES_MAX,
+                      l->slice_count);
     return OK;
 }
 
 // Ranks that do not split an expert as they split the rest must have tokens of their own.
-static enum status check_experts(const struct layout *l, const char *file, struct error *err)
+static enum status check_experts(const struct layout *l, struct error *err)
 {
     if (l->expert_tensor && l->tensor % l->expert_tensor)
-        return refuse(err, "%s: layout.expert_tensor: expected a divisor of tensor %d, found %d",
-                      file, l->tensor, l->expert_tensor);
+        return refuse(err, "layout.expert_tensor: expected a divisor of tensor %d, found %d",
+                      l->tensor, l->expert_tensor);
     if (l->expert_tensor && !l->sequence_parallel)
         return refuse(
-            err,
-            "%s: layout.expert_tensor: expected tensor %d without sequence_parallel, found "
-            "%d",
-            file, l->tensor, l->expert_tensor);
+            err, "layout.expert_tensor: expected tensor %d without sequence_parallel, found %d",
+            l->tensor, l->expert_tensor);
     if (layout_expert_ranks(l) % l->expert)
-        return refuse(err, "%s: layout.expert: expected a divisor of %s %lld, found %d", file,
+        return refuse(err, "layout.expert: expected a divisor of %s %lld, found %d",
                       l->expert_tensor ? "data x context x tensor / expert_tensor"
                                        : "data x context",
                       (long long)layout_expert_ranks(l), l->expert);
     return OK;
 }
 
-static enum status check_setting(const struct layout *l, const char *file, struct error *err)
+static enum status check_setting(const struct layout *l, struct error *err)
 {
     bool counts = l->recompute == 1 + RECOMPUTE_FIRST_LAYERS;
     if (l->recompute == 1 + RECOMPUTE_SWAP)
-        return refuse(err,
-                      "%s: layout.recompute: expected \"each\" or a mode that no count of swapped "
-                      "layers belongs to, found swap",
-                      file);
+        return refuse(err, "layout.recompute: expected \"each\" or a mode that no count of swapped "
+                           "layers belongs to, found swap");
     if (counts ? l->recomputed_layers < 1 : l->recomputed_layers > 0)
-        return refuse(err, "%s: layout.recomputed_layers: %s expects %s, found %d", file,
+        return refuse(err, "layout.recomputed_layers: %s expects %s, found %d",
                       recompute_setting_names[l->recompute], counts ? "at least 1" : "none",
                       l->recomputed_layers);
     return OK;
 }
 
 // Segments that read their inputs from a file are pipelines of their own.
-static enum status check_stored(const struct layout *l, const char *file, struct error *err)
+static enum status check_stored(const struct layout *l, struct error *err)
 {
     if (!l->stored_inputs) return OK;
     if (!l->local_loss_every)
-        return refuse(
-            err, "%s: layout.stored_inputs: expected local_loss_every of at least 1 next to it",
-            file);
-    if (!schedule_stores_inputs(l->schedule))
         return refuse(err,
-                      "%s: layout.stored_inputs: expected the schedule gpipe or 1f1b, found %s",
-                      file, schedule_names[l->schedule]);
+                      "layout.stored_inputs: expected local_loss_every of at least 1 next to it");
+    if (!schedule_stores_inputs(l->schedule))
+        return refuse(err, "layout.stored_inputs: expected the schedule gpipe or 1f1b, found %s",
+                      schedule_names[l->schedule]);
     return OK;
 }
 
 // A list that rises cannot be executed; the last stage needs no second one (docs/PROOFS.md 8.19).
-static enum status check_in_flight(const struct layout *l, const char *file, struct error *err)
+static enum status check_in_flight(const struct layout *l, struct error *err)
 {
     if (!l->in_flight[0]) return OK;
     if (l->schedule != SCHEDULE_1F1B || l->local_loss_every)
         return refuse(
-            err,
-            "%s: layout.in_flight: expected the schedule 1f1b without local losses, found "
-            "%s%s",
-            file, schedule_names[l->schedule], l->local_loss_every ? " with them" : "");
+            err, "layout.in_flight: expected the schedule 1f1b without local losses, found %s%s",
+            schedule_names[l->schedule], l->local_loss_every ? " with them" : "");
     if (!in_flight_fits(l->in_flight, l->pipeline, LISTED_STAGES_MAX))
         return refuse(err,
-                      "%s: layout.in_flight: expected a number for each of %d stages (at most %d), "
+                      "layout.in_flight: expected a number for each of %d stages (at most %d), "
                       "none above the one before it and the last one 1",
-                      file, l->pipeline, LISTED_STAGES_MAX);
+                      l->pipeline, LISTED_STAGES_MAX);
     return OK;
 }
 
-enum status layout_check(const struct layout *l, const char *file, struct error *err)
+enum status layout_check(const struct layout *l, struct error *err)
 {
-    TRY(members_check(&layout_members, l, file, "layout.", err));
-    TRY(check_experts(l, file, err));
+    TRY(members_check(&layout_members, l, "layout.", err));
+    TRY(check_experts(l, err));
     int64_t inner = (int64_t)l->grid_depth * l->grid_rows;
     if (inner < 0 || inner == 1 || l->grid_depth < 0 || (inner > 1 && l->tensor % inner) ||
         (inner == 0 && (l->grid_depth || l->grid_rows)))
-        return refuse(err, "%s: layout.tensor_grid: expected axes whose product is tensor %d", file,
+        return refuse(err, "layout.tensor_grid: expected axes whose product is tensor %d",
                       l->tensor);
     if (!inner && (l->grid_order || l->grid_gathers))
-        return refuse(err, "%s: layout.%s: expected none without a tensor_grid, found %s", file,
+        return refuse(err, "layout.%s: expected none without a tensor_grid, found %s",
                       l->grid_order ? "grid_order" : "grid_gathers",
                       l->grid_order ? grid_order_names[l->grid_order]
                                     : grid_gathers_names[l->grid_gathers]);
-    TRY(check_stages(l, file, err));
-    TRY(check_stored(l, file, err));
-    TRY(check_in_flight(l, file, err));
-    TRY(check_setting(l, file, err));
+    TRY(check_stages(l, err));
+    TRY(check_stored(l, err));
+    TRY(check_in_flight(l, err));
+    TRY(check_setting(l, err));
     double devices = (double)l->tensor * l->context * l->data;
     if (devices > 1e9)
         return refuse(
             err,
-            "%s: layout: tensor x context x data: expected at most 1e9 devices per stage, "
-            "found %.0f",
-            file, devices);
+            "layout: tensor x context x data: expected at most 1e9 devices per stage, found %.0f",
+            devices);
     return OK;
 }
 
@@ -361,34 +351,33 @@ static const struct member rule_rows[] = {
 };
 MEMBERS(rule, struct rule, &rule_empty, true, finish_rule);
 
-static enum status check_rule(const struct rule *r, int i, int stage_count, int layer_count,
-                              const char *file, struct error *err)
+static enum status check_rule(const struct rule *r, int stage_count, int layer_count,
+                              struct error *err)
 {
     if (r->stage < -1 || r->stage >= stage_count)
-        return refuse(err, "%s: rules[%d].stage: expected a stage from 0 to %d, found %d", file, i,
-                      stage_count - 1, r->stage);
+        return refuse(err, ".stage: expected a stage from 0 to %d, found %d", stage_count - 1,
+                      r->stage);
     if ((r->holds_first < 0) != (r->holds_last < 0) || r->holds_first > r->holds_last)
-        return refuse(err, "%s: rules[%d]: expected holds_first <= holds_last, found %d and %d",
-                      file, i, r->holds_first, r->holds_last);
+        return refuse(err, ": expected holds_first <= holds_last, found %d and %d", r->holds_first,
+                      r->holds_last);
     if (layer_count && r->holds_last >= layer_count)
-        return refuse(err, "%s: rules[%d].holds_last: expected a layer from 0 to %d, found %d",
-                      file, i, layer_count - 1, r->holds_last);
+        return refuse(err, ".holds_last: expected a layer from 0 to %d, found %d", layer_count - 1,
+                      r->holds_last);
     if (r->layers_min >= 0 && r->layers_max >= 0 && r->layers_min > r->layers_max)
-        return refuse(err, "%s: rules[%d]: expected layers_min <= layers_max, found %d and %d",
-                      file, i, r->layers_min, r->layers_max);
+        return refuse(err, ": expected layers_min <= layers_max, found %d and %d", r->layers_min,
+                      r->layers_max);
     bool counts = r->layers_min >= 0 || r->layers_max >= 0;
-    if (r->run && !counts)
-        return refuse(err, "%s: rules[%d].run: requires layers_min or layers_max", file, i);
+    if (r->run && !counts) return refuse(err, ".run: requires layers_min or layers_max");
     if (!counts && !r->group_count && r->holds_first < 0 && !r->recompute_stated &&
         r->compresses_gradient < 0 && r->compresses_boundary < 0)
-        return refuse(err, "%s: rules[%d]: expected at least one condition, found none", file, i);
+        return refuse(err, ": expected at least one condition, found none");
     return OK;
 }
 
 enum status rules_check(const struct rule *rules, int count, int stage_count, int layer_count,
-                        const char *file, struct error *err)
+                        struct error *err)
 {
     for (int i = 0; i < count; i++)
-        TRY(check_rule(&rules[i], i, stage_count, layer_count, file, err));
+        TRY(fail_within(err, check_rule(&rules[i], stage_count, layer_count, err), "rules[%d]", i));
     return OK;
 }

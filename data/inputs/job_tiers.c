@@ -142,62 +142,53 @@ static const char *across_wants(const struct job *j)
                                                          : NULL;
 }
 
-static enum status check_tier_option(const struct job *j, int i, const char *file,
-                                     struct error *err)
+static enum status check_tier_option(const struct job *j, int i, struct error *err)
 {
     const struct tier_option *t = &j->tier_options[i];
     const struct tier_share *optimizer = &t->parts[TIER_OPTIMIZER];
     char where[40];
     if (!t->name || !*t->name || option_named(j, t->name) != t)
-        return refuse(err, "%s: tier_options[%d].name: expected a name of its own, found \"%s\"",
-                      file, i, t->name ? t->name : "");
+        return refuse(err, ".name: expected a name of its own, found \"%s\"",
+                      t->name ? t->name : "");
     for (int part = 0; part < TIER_PARTS; part++) {
-        snprintf(where, sizeof where, "tier_options[%d].%s.", i, tier_part_names[part]);
+        snprintf(where, sizeof where, ".%s.", tier_part_names[part]);
         if (t->parts[part].tier && part != TIER_ACTIVATIONS)
-            TRY(members_check(&tier_share_members, &t->parts[part], file, where, err));
+            TRY(members_check(&tier_share_members, &t->parts[part], where, err));
     }
     if (!tier_option_moves_weights(t) && !optimizer->tier && !t->parts[TIER_ACTIVATIONS].tier)
-        return refuse(
-            err,
-            "%s: tier_options[%d]: expected frozen_weights, trained_weights, optimizer or "
-            "activations, found none of them",
-            file, i);
+        return refuse(err, ": expected frozen_weights, trained_weights, optimizer or activations, "
+                           "found none of them");
     if (t->parts[TIER_ACTIVATIONS].across_passes && across_wants(j))
-        return refuse(err, "%s: tier_options[%d].activations.across_passes: expected %s next to it",
-                      file, i, across_wants(j));
+        return refuse(err, ".activations.across_passes: expected %s next to it", across_wants(j));
     if (optimizer->tier && strcmp(optimizer->tier, TIER_HOST))
-        return refuse(
-            err,
-            "%s: tier_options[%d].optimizer.tier: expected \"host\", which updates what it "
-            "has, found \"%s\"",
-            file, i, optimizer->tier);
-    if (t->parts[TIER_TRAINED].tier && j->trainer == TRAINER_TORCHTITAN)
         return refuse(err,
-                      "%s: tier_options[%d].trained_weights: expected none for trainer torchtitan, "
-                      "whose weights are the optimizer's own",
-                      file, i);
+                      ".optimizer.tier: expected \"host\", which updates what it has, found \"%s\"",
+                      optimizer->tier);
+    if (t->parts[TIER_TRAINED].tier && j->trainer == TRAINER_TORCHTITAN)
+        return refuse(err, ".trained_weights: expected none for trainer torchtitan, whose weights "
+                           "are the optimizer's own");
     return OK;
 }
 
-enum status job_check_tiers(const struct job *j, const char *file, struct error *err)
+enum status job_check_tiers(const struct job *j, struct error *err)
 {
     int options = (j->gradient_option_count + 1) * job_tier_ways(j);
-    for (int i = 0; i < j->tier_option_count; i++) TRY(check_tier_option(j, i, file, err));
+    for (int i = 0; i < j->tier_option_count; i++)
+        TRY(fail_within(err, check_tier_option(j, i, err), "tier_options[%d]", i));
     if (options > OPTIONS_MAX)
         return refuse(err,
-                      "%s: offload_percents, tier_options: expected at most %d options of a stage "
+                      "offload_percents, tier_options: expected at most %d options of a stage "
                       "together with gradient_options, found %d",
-                      file, OPTIONS_MAX, options);
+                      OPTIONS_MAX, options);
     for (int way = 0; way < job_tier_ways(j); way++) {
         struct tier_option t = job_tiering(j, way);
         for (int part = TIER_FROZEN; t.parts[TIER_ACTIVATIONS].tier && part <= TIER_TRAINED; part++)
             if (same_text(t.parts[part].tier, t.parts[TIER_ACTIVATIONS].tier))
                 return refuse(
                     err,
-                    "%s: tier_options \"%s\": expected weights in another tier than the "
-                    "activations, which \"swap\" in recompute has on the host, found both "
-                    "in \"%s\"",
-                    file, t.name, t.parts[part].tier);
+                    "tier_options \"%s\": expected weights in another tier than the activations, "
+                    "which \"swap\" in recompute has on the host, found both in \"%s\"",
+                    t.name, t.parts[part].tier);
     }
     return OK;
 }

@@ -225,7 +225,9 @@ static enum status check_layout_fits(const struct problem *p, struct error *err)
         return refuse(
             err, "%s: layout.zero: expected 0 for a model whose layers share weights, found %d",
             job, p->job.layout.zero);
-    return rules_check(p->job.rules, p->job.rule_count, stages, p->model.layer_count, job, err);
+    return fail_within(
+        err, rules_check(p->job.rules, p->job.rule_count, stages, p->model.layer_count, err),
+        "%s: ", job);
 }
 
 // DeepSpeed's pipeline has one loss, after its last layer.
@@ -362,7 +364,8 @@ enum status problem_check(const struct problem *p, struct error *err)
     TRY(cluster_check(&p->cluster, err));
     TRY(costs_check(&p->costs, err));
     TRY(job_check(&p->job, err));
-    TRY(framework_check_gpus(&p->job, &p->model, &p->cluster, &p->costs, job, err));
+    TRY(fail_within(err, framework_check_gpus(&p->job, &p->model, &p->cluster, &p->costs, err),
+                    "%s: ", job));
     TRY(problem_check_grid(p, err));
     TRY(check_mtp(p, job, err));
     TRY(p->job.space.given ? problem_check_framework(p, err) : check_layout_fits(p, err));

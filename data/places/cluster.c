@@ -171,57 +171,49 @@ const char **cluster_tiers(const struct cluster *c, int *count, struct arena *ar
 
 // ---- checking
 
-enum status link_check(const struct cluster *c, const char *where, const struct link *link,
-                       struct error *err)
+enum status link_check(const char *where, const struct link *link, struct error *err)
 {
-    return members_check(&link_members, link, cluster_file(c), where, err);
+    return members_check(&link_members, link, where, err);
 }
 
-static enum status check_nics(const struct cluster *c, int group, struct error *err)
+static enum status check_nics(const struct node_group *g, struct error *err)
 {
-    const struct node_group *g = &c->groups[group];
     for (int i = 0; i < g->nic_count; i++) {
         char where[60];
-        snprintf(where, sizeof where, "groups[%d].nics[%d].link.", group, i);
-        TRY(link_check(c, where, &g->nics[i].link, err));
-        snprintf(where, sizeof where, "groups[%d].nics[%d].", group, i);
-        TRY(members_check(&nic_members, &g->nics[i], cluster_file(c), where, err));
+        snprintf(where, sizeof where, "nics[%d].link.", i);
+        TRY(link_check(where, &g->nics[i].link, err));
+        snprintf(where, sizeof where, "nics[%d].", i);
+        TRY(members_check(&nic_members, &g->nics[i], where, err));
         for (int k = 0; k < i; k++)
             if (g->nics[k].kind == g->nics[i].kind)
-                return refuse(
-                    err,
-                    "%s: groups[%d].nics[%d].kind: \"%s\" appears twice; give its count instead",
-                    cluster_file(c), group, i, nic_kind_names[g->nics[i].kind]);
+                return refuse(err, "nics[%d].kind: \"%s\" appears twice; give its count instead", i,
+                              nic_kind_names[g->nics[i].kind]);
     }
     return OK;
 }
 
-static enum status check_rings(const struct cluster *c, int group, struct error *err)
+static enum status check_rings(const struct node_group *g, struct error *err)
 {
-    const struct node_group *g = &c->groups[group];
     for (int i = 0; i < g->ring_count; i++) {
         char where[60];
-        snprintf(where, sizeof where, "groups[%d].rings[%d].", group, i);
-        TRY(members_check(&ring_members, &g->rings[i], cluster_file(c), where, err));
+        snprintf(where, sizeof where, "rings[%d].", i);
+        TRY(members_check(&ring_members, &g->rings[i], where, err));
         for (int k = 0; k < i; k++)
             if (g->rings[k].gpus == g->rings[i].gpus && g->rings[k].apart == g->rings[i].apart)
-                return refuse(err,
-                              "%s: groups[%d].rings[%d]: as many GPUs as far apart appear twice",
-                              cluster_file(c), group, i);
+                return refuse(err, "rings[%d]: as many GPUs as far apart appear twice", i);
     }
     return OK;
 }
 
-static enum status check_sums(const struct cluster *c, int group, struct error *err)
+static enum status check_sums(const struct node_group *g, struct error *err)
 {
-    const struct node_group *g = &c->groups[group];
     for (int i = 0; i < g->switch_sum_count; i++) {
         char where[60];
-        snprintf(where, sizeof where, "groups[%d].switch_sums[%d].", group, i);
-        TRY(members_check(&sum_members, &g->switch_sums[i], cluster_file(c), where, err));
+        snprintf(where, sizeof where, "switch_sums[%d].", i);
+        TRY(members_check(&sum_members, &g->switch_sums[i], where, err));
         if (i && g->switch_sums[i].gpus <= g->switch_sums[i - 1].gpus)
-            return refuse(err, "%s: groups[%d].switch_sums[%d].gpus: expected more than %d",
-                          cluster_file(c), group, i, g->switch_sums[i - 1].gpus);
+            return refuse(err, "switch_sums[%d].gpus: expected more than %d", i,
+                          g->switch_sums[i - 1].gpus);
     }
     return OK;
 }
@@ -234,29 +226,26 @@ static enum status check_tiers(const struct cluster *c, int group, struct error 
         const struct tier *t = &g->tiers[i];
         bool host = t->name && !strcmp(t->name, TIER_HOST);
         char where[60];
-        snprintf(where, sizeof where, "groups[%d].tiers[%d].", group, i);
+        snprintf(where, sizeof where, "tiers[%d].", i);
         if (!t->name || !*t->name)
-            return refuse(err, "%s: %sname: expected a name, found nothing", cluster_file(c),
-                          where);
-        TRY(members_check(&tier_members, t, cluster_file(c), where, err));
+            return refuse(err, "%sname: expected a name, found nothing", where);
+        TRY(members_check(&tier_members, t, where, err));
         if (host && (t->read_bytes_per_s > 0 || t->write_bytes_per_s > 0 || t->in_place))
             return refuse(err,
-                          "%s: %sread_bytes_per_s, write_bytes_per_s, in_place: expected none for "
-                          "the host, whose link is in the costs (host_link_bytes_per_s)",
-                          cluster_file(c), where);
+                          "%sread_bytes_per_s, write_bytes_per_s, in_place: expected none for the "
+                          "host, whose link is in the costs (host_link_bytes_per_s)",
+                          where);
         if (!host && !(t->read_bytes_per_s > 0 && t->write_bytes_per_s > 0))
-            return refuse(err,
-                          "%s: %sread_bytes_per_s, write_bytes_per_s: expected both for \"%s\"",
-                          cluster_file(c), where, t->name);
+            return refuse(err, "%sread_bytes_per_s, write_bytes_per_s: expected both for \"%s\"",
+                          where, t->name);
         for (int k = 0; k < group; k++) {
             const struct tier *other = group_tier(&c->groups[k], t->name);
             if (other && other->in_place != t->in_place)
-                return refuse(err, "%s: %sin_place: expected that of \"%s\" in group \"%s\"",
-                              cluster_file(c), where, t->name, c->groups[k].name);
+                return refuse(err, "%sin_place: expected that of \"%s\" in group \"%s\"", where,
+                              t->name, c->groups[k].name);
         }
         if (group_tier(g, t->name) != t)
-            return refuse(err, "%s: %sname: \"%s\" names two tiers", cluster_file(c), where,
-                          t->name);
+            return refuse(err, "%sname: \"%s\" names two tiers", where, t->name);
     }
     return OK;
 }
@@ -264,44 +253,46 @@ static enum status check_tiers(const struct cluster *c, int group, struct error 
 static enum status check_group(const struct cluster *c, int i, struct error *err)
 {
     const struct node_group *g = &c->groups[i];
-    char where[40];
-    if (!g->name || !*g->name || !g->gpu || !*g->gpu)
-        return refuse(err, "%s: groups[%d]: expected a name and a gpu, found an empty one",
-                      cluster_file(c), i);
     for (int k = 0; k < i; k++)
         if (!strcmp(c->groups[k].name, g->name))
-            return refuse(err, "%s: groups[%d].name: \"%s\" names two groups", cluster_file(c), i,
-                          g->name);
-    snprintf(where, sizeof where, "groups[%d].", i);
-    TRY(members_check(&group_members, g, cluster_file(c), where, err));
-    snprintf(where, sizeof where, "groups[%d].intra.", i);
-    TRY(link_check(c, where, &g->intra, err));
-    TRY(check_rings(c, i, err));
-    TRY(check_sums(c, i, err));
+            return refuse(err, "name: \"%s\" names two groups", g->name);
+    TRY(members_check(&group_members, g, "", err));
+    TRY(link_check("intra.", &g->intra, err));
+    TRY(check_rings(g, err));
+    TRY(check_sums(g, err));
     TRY(check_tiers(c, i, err));
-    return check_nics(c, i, err);
+    return check_nics(g, err);
 }
 
-enum status cluster_check(const struct cluster *c, struct error *err)
+static enum status check(const struct cluster *c, struct error *err)
 {
     if (c->group_count < 1 || c->group_count > GROUPS_MAX)
-        return refuse(err, "%s: groups: expected 1 to %d groups, found %d", cluster_file(c),
-                      GROUPS_MAX, c->group_count);
-    for (int i = 0; i < c->group_count; i++) TRY(check_group(c, i, err));
+        return refuse(err, "groups: expected 1 to %d groups, found %d", GROUPS_MAX, c->group_count);
+    for (int i = 0; i < c->group_count; i++) {
+        const char *name = c->groups[i].name, *gpu = c->groups[i].gpu;
+        if (!name || !*name || !gpu || !*gpu)
+            return refuse(err, "groups[%d]: expected a name and a gpu, found an empty one", i);
+        TRY(fail_within(err, check_group(c, i, err), "groups[%d].", i));
+    }
     for (int i = 0; i < c->link_count; i++) {
         const struct group_link *l = &c->links[i];
         char where[40];
         snprintf(where, sizeof where, "links[%d].link.", i);
-        TRY(link_check(c, where, &l->link, err));
+        TRY(link_check(where, &l->link, err));
         if (l->from < 0 || l->from >= c->group_count || l->to < 0 || l->to >= c->group_count)
-            return refuse(err, "%s: links[%d]: expected groups below %d, found %d and %d",
-                          cluster_file(c), i, c->group_count, l->from, l->to);
+            return refuse(err, "links[%d]: expected groups below %d, found %d and %d", i,
+                          c->group_count, l->from, l->to);
         for (int k = 0; k < i; k++)
             if (c->links[k].from == l->from && c->links[k].to == l->to)
-                return refuse(err, "%s: links[%d]: \"%s\" to \"%s\" appears twice", cluster_file(c),
-                              i, c->groups[l->from].name, c->groups[l->to].name);
+                return refuse(err, "links[%d]: \"%s\" to \"%s\" appears twice", i,
+                              c->groups[l->from].name, c->groups[l->to].name);
     }
     return places_check(c, err);
+}
+
+enum status cluster_check(const struct cluster *c, struct error *err)
+{
+    return fail_within(err, check(c, err), "%s: ", cluster_file(c));
 }
 
 // ---- numbers that no machine has

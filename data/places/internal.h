@@ -15,8 +15,7 @@ static inline const char *cluster_file(const struct cluster *c)
 
 extern const struct members link_members;
 // where: the text before the key, "groups[0].intra.".
-enum status link_check(const struct cluster *c, const char *where, const struct link *link,
-                       struct error *err);
+enum status link_check(const char *where, const struct link *link, struct error *err);
 
 enum status cluster_find_group(const struct cluster *c, const struct json *at, const char *key,
                                const char *name, int *group, struct error *err);

@@ -363,11 +363,10 @@ static enum status check_absent(const struct cluster *c, struct error *err)
     for (int i = 0; p->absent && i < p->node_count; i++)
         for (int k = 0; k < p->node_count; k++)
             if (p->absent[pair_of(p, i, k)] && !places_link(&link, c, i, k, &one, plain))
-                return refuse(
-                    err,
-                    "%s: places: \"%.60s\" to \"%.60s\": expected a measured bandwidth, or "
-                    "a link, a level or network cards that give it, found none",
-                    cluster_file(c), p->nodes[i].name, p->nodes[k].name);
+                return refuse(err,
+                              "places: \"%.60s\" to \"%.60s\": expected a measured bandwidth, or a "
+                              "link, a level or network cards that give it, found none",
+                              p->nodes[i].name, p->nodes[k].name);
     return OK;
 }
 
@@ -379,27 +378,24 @@ enum status places_check(const struct cluster *c, struct error *err)
     for (int i = 0; i < p->level_count; i++) {
         char where[60];
         snprintf(where, sizeof where, "places.levels[%d].link.", i);
-        TRY(link_check(c, where, &p->levels[i].link, err));
+        TRY(link_check(where, &p->levels[i].link, err));
     }
     for (int i = 0; i < p->node_count; i++) {
         const char *name = p->nodes[i].name;
         if (!name || !*name)
-            return refuse(err, "%s: places.nodes[%d].name: expected a name, found an empty one",
-                          cluster_file(c), i);
+            return refuse(err, "places.nodes[%d].name: expected a name, found an empty one", i);
         if (!is_host(name))
             return refuse(err,
-                          "%s: places.nodes[%d].name: expected a host's name, found one with white "
+                          "places.nodes[%d].name: expected a host's name, found one with white "
                           "space or control characters in it",
-                          cluster_file(c), i);
+                          i);
         if (places_find(p, name) != i)
-            return refuse(err, "%s: places.nodes[%d].name: \"%.60s\" names two nodes",
-                          cluster_file(c), i, name);
+            return refuse(err, "places.nodes[%d].name: \"%.60s\" names two nodes", i, name);
         nodes[p->nodes[i].group]++;
     }
     for (int g = 0; g < c->group_count; g++)
         if (nodes[g] != c->groups[g].nodes)
-            return refuse(err,
-                          "%s: places.nodes: expected the %d nodes of group \"%.60s\", found %d",
-                          cluster_file(c), c->groups[g].nodes, c->groups[g].name, nodes[g]);
+            return refuse(err, "places.nodes: expected the %d nodes of group \"%.60s\", found %d",
+                          c->groups[g].nodes, c->groups[g].name, nodes[g]);
     return check_absent(c, err);
 }

@@ -163,21 +163,19 @@ enum status priced_check_run(const struct priced *p, int i, struct error *err)
     const struct priced_run *r = &p->runs[i];
     TRY(priced_tiered_check(p, i, err));
     if (r->cut < 0 || r->cut >= p->cut_count)
-        return refuse(err, "%s: runs[%d].cut: expected a class below %d, found %d", priced_file(p),
-                      i, p->cut_count, r->cut);
+        return refuse(err, "runs[%d].cut: expected a class below %d, found %d", i, p->cut_count,
+                      r->cut);
     if (r->count < 1)
-        return refuse(err, "%s: runs[%d].count: expected at least 1, found %d", priced_file(p), i,
-                      r->count);
+        return refuse(err, "runs[%d].count: expected at least 1, found %d", i, r->count);
     for (int k = 0; k < i; k++)
         if (!strcmp(p->runs[k].name, r->name))
-            return refuse(err, "%s: runs[%d].name: \"%s\" names two runs", priced_file(p), i,
-                          r->name);
+            return refuse(err, "runs[%d].name: \"%s\" names two runs", i, r->name);
     for (int g = 0; g < p->group_count; g++) {
         if (r->weight_ns[g] > 0 && !schedule_splits_backward(p->layout.schedule))
             return refuse(err,
-                          "%s: runs[%d].weight_ns: expected 0 of schedule %s, which does not split "
-                          "it off backward_ns",
-                          priced_file(p), i, schedule_names[p->layout.schedule]);
+                          "runs[%d].weight_ns: expected 0 of schedule %s, which does not split it "
+                          "off backward_ns",
+                          i, schedule_names[p->layout.schedule]);
         bool missing = r->weight_ns[g] < 0 || r->optimizer_ns[g] < 0;
         for (int pass = g; pass < p->slice_count * p->group_count; pass += p->group_count)
             missing = missing || r->forward_ns[pass] < 0 || r->backward_ns[pass] < 0 ||
@@ -185,8 +183,8 @@ enum status priced_check_run(const struct priced *p, int i, struct error *err)
         for (int o = 0; o < p->gradient_option_count; o++)
             missing = missing || r->sync_ns[o][g] < 0 || priced_optimizer_ns(r, o, g) < 0;
         if (missing && !p->groups[g].excluded)
-            return refuse(err, "%s: runs[%d]: a price on group \"%s\" is negative", priced_file(p),
-                          i, p->groups[g].name);
+            return refuse(err, "runs[%d]: a price on group \"%s\" is negative", i,
+                          p->groups[g].name);
     }
     return OK;
 }
@@ -195,21 +193,17 @@ static enum status check_group(const struct priced *p, int i, struct error *err)
 {
     const struct priced_group *g = &p->groups[i];
     if (!g->name || !*g->name)
-        return refuse(err, "%s: groups[%d].name: expected a name, found nothing", priced_file(p),
-                      i);
+        return refuse(err, "groups[%d].name: expected a name, found nothing", i);
     if (g->slots < 0 || g->memory_limit_bytes < 0 || g->constant_bytes < 0)
         return refuse(
-            err, "%s: groups[%d]: slots, memory_limit_bytes, constant_bytes: expected at least 0",
-            priced_file(p), i);
+            err, "groups[%d]: slots, memory_limit_bytes, constant_bytes: expected at least 0", i);
     for (int k = 0; k < i; k++)
         if (!strcmp(p->groups[k].name, g->name))
-            return refuse(err, "%s: groups[%d].name: \"%s\" names two groups", priced_file(p), i,
-                          g->name);
+            return refuse(err, "groups[%d].name: \"%s\" names two groups", i, g->name);
     for (int o = 0; o < p->gradient_option_count; o++)
         if (g->sync_constant_ns[o] < 0 && !g->excluded)
-            return refuse(err,
-                          "%s: groups[%d].sync_constant_ns[%d]: expected at least 0, found %lld",
-                          priced_file(p), i, o, (long long)g->sync_constant_ns[o]);
+            return refuse(err, "groups[%d].sync_constant_ns[%d]: expected at least 0, found %lld",
+                          i, o, (long long)g->sync_constant_ns[o]);
     return OK;
 }
 
@@ -228,70 +222,63 @@ static enum status check_cut(const struct priced *p, int i, struct error *err)
             if (differs)
                 return refuse(
                     err,
-                    "%s: cuts[%d]: \"%s\" to \"%s\": expected all parts of all prices or none (-1)",
-                    priced_file(p), i, p->groups[link / groups % groups].name,
-                    p->groups[link % groups].name);
+                    "cuts[%d]: \"%s\" to \"%s\": expected all parts of all prices or none (-1)", i,
+                    p->groups[link / groups % groups].name, p->groups[link % groups].name);
         }
     }
     return OK;
 }
 
 // The first of the options is to do nothing.
-static enum status check_first(const struct priced *p, const char *list,
-                               const struct compression_option *options, int count,
-                               struct error *err)
+static enum status check_first(const char *list, const struct compression_option *options,
+                               int count, struct error *err)
 {
     if (count && !options->form.amount && !options->epilogue_only && !options->quality_cost &&
         !options->forgets && !options->tier_option && !options->activations)
         return OK;
     return refuse(err,
-                  "%s: %s[0]: expected rank 0 (none) at no quality cost, with error_feedback, and "
+                  "%s[0]: expected rank 0 (none) at no quality cost, with error_feedback, and "
                   "nothing in tiers",
-                  priced_file(p), list);
+                  list);
 }
 
 static enum status check_options(const struct priced *p, struct error *err)
 {
     double boundary = 0, gradient = 0;
-    TRY(check_first(p, "boundary_options", p->boundary_options, p->boundary_option_count, err));
-    TRY(check_first(p, "gradient_options", p->gradient_options, p->gradient_option_count, err));
+    TRY(check_first("boundary_options", p->boundary_options, p->boundary_option_count, err));
+    TRY(check_first("gradient_options", p->gradient_options, p->gradient_option_count, err));
     for (int o = 1; o < p->boundary_option_count; o++) {
         if (p->boundary_options[o].form.amount < 1 || p->boundary_options[o].quality_cost < 0)
-            return refuse(err, "%s: boundary_options[%d]: expected a compression", priced_file(p),
-                          o);
+            return refuse(err, "boundary_options[%d]: expected a compression", o);
         boundary = larger_double(boundary, (double)p->boundary_options[o].quality_cost);
     }
     for (int o = 0; o < p->gradient_option_count; o++) {
         const struct compression_option *x = &p->gradient_options[o];
         if ((o && x->form.amount < 1 && !x->tier_option) || x->quality_cost < 0 ||
             (x->activations && !x->tier_option))
-            return refuse(
-                err,
-                "%s: gradient_options[%d]: expected a compression or a tier_option, which "
-                "activations belong to",
-                priced_file(p), o);
+            return refuse(err,
+                          "gradient_options[%d]: expected a compression or a tier_option, which "
+                          "activations belong to",
+                          o);
         if (x->across_passes &&
             (!x->activations || !p->layout.barrier || p->layout.virtual_stages > 1 ||
              p->layout.local_loss_every || p->objective == OBJECTIVE_MAX_LOAD))
             return refuse(
                 err,
-                "%s: gradient_options[%d].across_passes: expected a tier of activations, a "
-                "barrier, one stage a rank, no local losses, and not the objective max_load",
-                priced_file(p), o);
+                "gradient_options[%d].across_passes: expected a tier of activations, a barrier, "
+                "one stage a rank, no local losses, and not the objective max_load",
+                o);
         gradient = larger_double(gradient, (double)p->gradient_options[o].quality_cost);
     }
     if (p->stage_count * (boundary + gradient) > SUM_MAX)
-        return refuse(err, "%s: quality costs of all stages sum to more than 2^52", priced_file(p));
+        return refuse(err, "quality costs of all stages sum to more than 2^52");
     bool of_energy = p->objective == OBJECTIVE_ENERGY;
     if (of_energy != (p->iteration_limit_ns > 0) || (of_energy && !priced_states_energy(p)))
-        return refuse(err,
-                      "%s: iteration_limit_ns: expected with the objective energy, and energies in "
-                      "runs[].tiered, and with no other",
-                      priced_file(p));
+        return refuse(err, "iteration_limit_ns: expected with the objective energy, and energies "
+                           "in runs[].tiered, and with no other");
     if (p->budget.energy_max_uj && !priced_states_energy(p))
-        return refuse(err, "%s: budget.energy_max_uj: expected energies in runs[].tiered",
-                      priced_file(p));
-    return members_check(&budget_members, &p->budget, priced_file(p), "budget.", err);
+        return refuse(err, "budget.energy_max_uj: expected energies in runs[].tiered");
+    return members_check(&budget_members, &p->budget, "budget.", err);
 }
 
 double priced_longest_transfer(const struct priced *p, const int64_t *forward_ns,
@@ -380,15 +367,15 @@ static enum status check_rule_names(const struct priced *p, struct error *err)
             int g = 0;
             while (g < p->group_count && strcmp(p->groups[g].name, r->groups[n])) g++;
             if (g == p->group_count)
-                return refuse(
-                    err, "%s: rules[%d].groups[%d]: expected the name of a group, found \"%s\"",
-                    priced_file(p), i, n, r->groups[n]);
+                return refuse(err,
+                              "rules[%d].groups[%d]: expected the name of a group, found \"%s\"", i,
+                              n, r->groups[n]);
         }
         int run = 0;
         while (r->run && run < p->run_count && strcmp(p->runs[run].name, r->run)) run++;
         if (r->run && run == p->run_count)
-            return refuse(err, "%s: rules[%d].run: expected the name of a run, found \"%s\"",
-                          priced_file(p), i, r->run);
+            return refuse(err, "rules[%d].run: expected the name of a run, found \"%s\"", i,
+                          r->run);
     }
     return OK;
 }
@@ -400,50 +387,44 @@ static enum status check_counts(const struct priced *p, struct error *err)
     int64_t devices = (int64_t)p->layout.tensor * p->layout.context * p->layout.data;
     if (p->run_count < 1 || layers != p->layer_count || layers > LAYERS_MAX)
         return refuse(
-            err,
-            "%s: layer_count: expected the sum of the runs' counts (%lld, at most %d), found %d",
-            priced_file(p), (long long)layers, LAYERS_MAX, p->layer_count);
+            err, "layer_count: expected the sum of the runs' counts (%lld, at most %d), found %d",
+            (long long)layers, LAYERS_MAX, p->layer_count);
     if (p->group_count < 1 || p->group_count > SEATS_MAX)
-        return refuse(err, "%s: groups: expected 1 to %d, found %d", priced_file(p), SEATS_MAX,
-                      p->group_count);
+        return refuse(err, "groups: expected 1 to %d, found %d", SEATS_MAX, p->group_count);
     if (p->stage_count != layout_stage_count(&p->layout) || p->rank_count != p->layout.pipeline ||
         p->slice_count != p->layout.slice_count)
-        return refuse(err, "%s: stage_count: expected the layout's %d stages, found %d",
-                      priced_file(p), layout_stage_count(&p->layout), p->stage_count);
+        return refuse(err, "stage_count: expected the layout's %d stages, found %d",
+                      layout_stage_count(&p->layout), p->stage_count);
     if (p->stage_count > p->layer_count)
-        return refuse(err, "%s: stage_count: expected at most %d layers, found %d", priced_file(p),
-                      p->layer_count, p->stage_count);
+        return refuse(err, "stage_count: expected at most %d layers, found %d", p->layer_count,
+                      p->stage_count);
     if (p->devices_per_stage != devices)
-        return refuse(err,
-                      "%s: devices_per_stage: expected tensor x context x data %lld, found %lld",
-                      priced_file(p), (long long)devices, (long long)p->devices_per_stage);
+        return refuse(err, "devices_per_stage: expected tensor x context x data %lld, found %lld",
+                      (long long)devices, (long long)p->devices_per_stage);
     if (p->micro_batches < 1 || p->micro_batches > MICRO_BATCHES_MAX)
-        return refuse(err, "%s: micro_batches: expected 1 to %d, found %d", priced_file(p),
-                      MICRO_BATCHES_MAX, p->micro_batches);
+        return refuse(err, "micro_batches: expected 1 to %d, found %d", MICRO_BATCHES_MAX,
+                      p->micro_batches);
     if (p->recompute[RECOMPUTE_SWAP] &&
         (schedule_splits_backward(p->layout.schedule) || p->slice_count > 1))
-        return refuse(
-            err,
-            "%s: recompute: expected no \"swap\" with schedules that split the backward or "
-            "slice tokens",
-            priced_file(p));
+        return refuse(err, "recompute: expected no \"swap\" with schedules that split the backward "
+                           "or slice tokens");
     if (layout_recomputes_alike(&p->layout) && !p->recompute[layout_recompute(&p->layout)])
-        return refuse(err, "%s: layout.recompute: expected each or a mode of recompute, found %s",
-                      priced_file(p), recompute_setting_names[p->layout.recompute]);
+        return refuse(err, "layout.recompute: expected each or a mode of recompute, found %s",
+                      recompute_setting_names[p->layout.recompute]);
     if (!p->recompute[RECOMPUTE_NONE])
-        return refuse(err, "%s: recompute: expected \"none\" among the modes", priced_file(p));
+        return refuse(err, "recompute: expected \"none\" among the modes");
     return OK;
 }
 
-enum status priced_check(const struct priced *p, struct error *err)
+static enum status check(const struct priced *p, struct error *err)
 {
-    TRY(layout_check(&p->layout, priced_file(p), err));
+    TRY(layout_check(&p->layout, err));
     TRY(check_counts(p, err));
     TRY(check_options(p, err));
     for (int i = 0; i < p->group_count; i++) TRY(check_group(p, i, err));
     for (int i = 0; i < p->run_count; i++) TRY(priced_check_run(p, i, err));
     for (int i = 0; i < p->cut_count; i++) TRY(check_cut(p, i, err));
-    TRY(rules_check(p->rules, p->rule_count, p->stage_count, p->layer_count, priced_file(p), err));
+    TRY(rules_check(p->rules, p->rule_count, p->stage_count, p->layer_count, err));
     TRY(check_rule_names(p, err));
     TRY(priced_check_widths(p, err));
     TRY(priced_check_lists(p, err));
@@ -454,12 +435,17 @@ enum status priced_check(const struct priced *p, struct error *err)
         largest += p->stage_count * largest_memory(&alone);
     }
     if (!(longest <= SUM_MAX))
-        return refuse(
-            err, "%s: an iteration could take %.3g ns; sums must stay within 2^52 ns (52 days)",
-            priced_file(p), longest);
+        return refuse(err,
+                      "an iteration could take %.3g ns; sums must stay within 2^52 ns (52 days)",
+                      longest);
     TRY(priced_places_check(p, longest, SUM_MAX, err));
     if (!(largest <= SUM_MAX))
-        return refuse(err, "%s: a device could need %.3g bytes; sums must stay within 2^52 bytes",
-                      priced_file(p), largest);
+        return refuse(err, "a device could need %.3g bytes; sums must stay within 2^52 bytes",
+                      largest);
     return OK;
+}
+
+enum status priced_check(const struct priced *p, struct error *err)
+{
+    return fail_within(err, check(p, err), "%s: ", priced_file(p));
 }

@@ -25,21 +25,18 @@ static enum status check_local_heads(const struct priced *p, struct error *err)
     struct priced heads = *p;
     heads.runs = p->local_heads, heads.run_count = p->local_head_count;
     if (p->layout.stored_inputs && (p->places || priced_has_widths(p)))
-        return refuse(err, "%s: layout.stored_inputs: expected no places and no widths",
-                      priced_file(p));
+        return refuse(err, "layout.stored_inputs: expected no places and no widths");
     if (!p->local_head_count) return OK;
     if (!p->layout.local_loss_every || p->places || priced_has_widths(p) || priced_tiers(p))
         return refuse(
             err,
-            "%s: local_heads: expected local boundaries next to it, and no places, widths or tiers",
-            priced_file(p));
+            "local_heads: expected local boundaries next to it, and no places, widths or tiers");
     for (int run = 0; run < p->run_count; run++)
         if (!strcmp(p->runs[run].name, p->local_heads->name))
-            return refuse(err, "%s: local_heads[0].name: \"%s\" names a run, too", priced_file(p),
+            return refuse(err, "local_heads[0].name: \"%s\" names a run, too",
                           p->local_heads->name);
     if (p->local_heads->count != 1 || p->local_heads->recomputable)
-        return refuse(err, "%s: local_heads[0]: expected one layer, not recomputable",
-                      priced_file(p));
+        return refuse(err, "local_heads[0]: expected one layer, not recomputable");
     return priced_check_run(&heads, 0, err);
 }
 
@@ -65,11 +62,10 @@ static enum status check_mixing(const struct priced *p, const char *list, struct
 {
     if (p->layout.virtual_stages > 1 || p->places || priced_has_widths(p) || priced_tiers(p) ||
         p->local_head_count || p->gradient_option_count > 1)
-        return refuse(
-            err,
-            "%s: %s: expected one stage a rank, and no places, widths, tiers, local_heads "
-            "or gradient_options",
-            priced_file(p), list);
+        return refuse(err,
+                      "%s: expected one stage a rank, and no places, widths, tiers, local_heads or "
+                      "gradient_options",
+                      list);
     return OK;
 }
 
@@ -81,15 +77,15 @@ static enum status check_sharded(const struct priced *p, struct error *err)
     if (!p->sharded_run_count) return OK;
     TRY(check_mixing(p, "sharded_runs", err));
     if (p->sharded_run_count != p->run_count)
-        return refuse(err, "%s: sharded_runs: expected as many as runs, %d, found %d",
-                      priced_file(p), p->run_count, p->sharded_run_count);
+        return refuse(err, "sharded_runs: expected as many as runs, %d, found %d", p->run_count,
+                      p->sharded_run_count);
     for (int i = 0; i < p->run_count; i++) {
         const struct priced_run *a = &p->runs[i], *b = &p->sharded_runs[i];
         if (strcmp(a->name, b->name) || a->count != b->count || a->cut != b->cut ||
             a->recomputable != b->recomputable || b->tensor)
             return refuse(
-                err, "%s: sharded_runs[%d]: expected name, count, recomputable and cut of runs[%d]",
-                priced_file(p), i, i);
+                err, "sharded_runs[%d]: expected name, count, recomputable and cut of runs[%d]", i,
+                i);
         TRY(priced_check_run(&sharded, i, err));
     }
     return OK;
@@ -101,12 +97,10 @@ static enum status check_vocabulary(const struct priced *p, struct error *err)
     int each = priced_next_degree(p, 0);
     for (int i = 0; i < p->run_count; i++)
         if (p->runs[i].tensor)
-            return refuse(err, "%s: runs[%d].tensor: expected it in vocabulary_runs alone",
-                          priced_file(p), i);
+            return refuse(err, "runs[%d].tensor: expected it in vocabulary_runs alone", i);
     if (!p->vocabulary_run_count) return OK;
     TRY(check_mixing(p, "vocabulary_runs", err));
-    if (p->has_embedding_sync)
-        return refuse(err, "%s: vocabulary_runs: expected no embedding_sync_ns", priced_file(p));
+    if (p->has_embedding_sync) return refuse(err, "vocabulary_runs: expected no embedding_sync_ns");
     for (int i = 0, run = 0; i < p->vocabulary_run_count; i++, run++) {
         const struct priced_run *own = &p->vocabulary_runs[i];
         struct priced alone = *p;
@@ -120,10 +114,9 @@ static enum status check_vocabulary(const struct priced *p, struct error *err)
             (next ? own->tensor <= (i ? own[-1].tensor : 0) : own->tensor != own[-1].tensor))
             return refuse(
                 err,
-                "%s: vocabulary_runs[%d]: expected a run that is not recomputable, its "
-                "count and cut, and the same runs, in their order, for each tensor degree, "
-                "above the one before",
-                priced_file(p), i);
+                "vocabulary_runs[%d]: expected a run that is not recomputable, its count and cut, "
+                "and the same runs, in their order, for each tensor degree, above the one before",
+                i);
         TRY(priced_check_run(&alone, i % each, err));
     }
     return OK;

@@ -27,38 +27,34 @@ enum status priced_pipette_check(const struct priced *p, double sum_max, struct 
     const struct priced_pipette *x = p->places ? p->places->pipette : NULL;
     if (!x != (p->objective != OBJECTIVE_PIPETTE))
         return refuse(err,
-                      "%s: places.pipette: expected with the objective pipette, and with no other",
-                      priced_file(p));
+                      "places.pipette: expected with the objective pipette, and with no other");
     if (!x) return OK;
     if (p->stage_count != p->rank_count)
-        return refuse(err,
-                      "%s: places.pipette: expected one stage a rank, found %d stages of %d ranks",
-                      priced_file(p), p->stage_count, p->rank_count);
+        return refuse(err, "places.pipette: expected one stage a rank, found %d stages of %d ranks",
+                      p->stage_count, p->rank_count);
     if (x->first_block + p->stage_count * x->blocks_per_stage > p->layer_count)
         return refuse(
             err,
-            "%s: places.pipette: %d stages of %d blocks behind layer %d are more than the "
-            "%d layers",
-            priced_file(p), p->stage_count, x->blocks_per_stage, x->first_block, p->layer_count);
+            "places.pipette: %d stages of %d blocks behind layer %d are more than the %d layers",
+            p->stage_count, x->blocks_per_stage, x->first_block, p->layer_count);
     if (p->layout.data % x->replicas_per_node)
         return refuse(
             err,
-            "%s: places.pipette.replicas_per_node: expected a divisor of the %d replicas, found %d",
-            priced_file(p), p->layout.data, x->replicas_per_node);
+            "places.pipette.replicas_per_node: expected a divisor of the %d replicas, found %d",
+            p->layout.data, x->replicas_per_node);
     for (int i = 0; i < p->places->node_count; i++)
         if (p->places->nodes[i].slots && p->places->nodes[i].slots != x->replicas_per_node)
-            return refuse(err,
-                          "%s: places.pipette.replicas_per_node: \"%s\" has room for %d, found %d",
-                          priced_file(p), p->places->nodes[i].name, p->places->nodes[i].slots,
+            return refuse(err, "places.pipette.replicas_per_node: \"%s\" has room for %d, found %d",
+                          p->places->nodes[i].name, p->places->nodes[i].slots,
                           x->replicas_per_node);
     double longest = (p->stage_count - 1) * greatest(x->hop_ns, pairs_of(p->places)) +
                      greatest(x->ring_ns, pairs_of(p->places)) +
                      greatest(x->inner_ns, (size_t)p->places->node_count);
     if (longest <= sum_max) return OK;
     return refuse(err,
-                  "%s: places.pipette: the objective could come to %.3g ns; sums must stay within "
-                  "2^52 ns (52 days)",
-                  priced_file(p), longest);
+                  "places.pipette: the objective could come to %.3g ns; sums must stay within 2^52 "
+                  "ns (52 days)",
+                  longest);
 }
 
 void priced_pipette_layers(const struct priced *p, int stage, int *first, int *count)

@@ -100,7 +100,7 @@ static enum status check_pair(const struct priced *p, size_t pair, struct error 
         helps = helps || sharing_helps(p, (size_t)t * pairs_of(x) + pair);
     }
     if (!differs && !helps) return OK;
-    return refuse(err, "%s: places: \"%s\" to \"%s\": expected %s", priced_file(p),
+    return refuse(err, "places: \"%s\" to \"%s\": expected %s",
                   x->nodes[pair / (size_t)x->node_count].name,
                   x->nodes[pair % (size_t)x->node_count].name,
                   differs ? "all prices of a link or none (-1)"
@@ -114,13 +114,12 @@ enum status priced_places_check(const struct priced *p, double passes_ns, double
     TRY(priced_pipette_check(p, sum_max, err));
     if (!x) return OK;
     if (p->tier_count || p->recompute[RECOMPUTE_SWAP] || priced_states_energy(p))
-        return refuse(err, "%s: places: expected no tiers, no energy and no \"swap\" with them",
-                      priced_file(p));
+        return refuse(err, "places: expected no tiers, no energy and no \"swap\" with them");
     for (int i = 0; i < x->node_count; i++)
         for (int k = 0; k < i; k++)
             if (!strcmp(x->nodes[i].name, x->nodes[k].name))
-                return refuse(err, "%s: places.nodes[%d].name: \"%s\" names two nodes",
-                              priced_file(p), i, x->nodes[i].name);
+                return refuse(err, "places.nodes[%d].name: \"%s\" names two nodes", i,
+                              x->nodes[i].name);
     int64_t unit = layout_micro_batch_unit(&p->layout), units = x->micro_batches_together / unit;
     if (x->micro_batches_together &&
         (x->micro_batches_together % unit || units < p->layout.data ||
@@ -128,15 +127,15 @@ enum status priced_places_check(const struct priced *p, double passes_ns, double
          p->micro_batches != (units + p->layout.data - 1) / p->layout.data * unit))
         return refuse(
             err,
-            "%s: places.micro_batches_together: %lld for %d replicas do not match micro_batches %d",
-            priced_file(p), (long long)x->micro_batches_together, p->layout.data, p->micro_batches);
+            "places.micro_batches_together: %lld for %d replicas do not match micro_batches %d",
+            (long long)x->micro_batches_together, p->layout.data, p->micro_batches);
     for (size_t pair = 0; pair < pairs_of(x); pair++) TRY(check_pair(p, pair, err));
     double longest = passes_ns + longest_beside_passes(p);
     if (longest <= sum_max) return OK;
     size_t pair = slowest_pair(p);
     return refuse(err,
-                  "%s: places: an iteration could take %.3g ns, with messages from \"%.60s\" to "
+                  "places: an iteration could take %.3g ns, with messages from \"%.60s\" to "
                   "\"%.60s\" the slowest; sums must stay within 2^52 ns (52 days)",
-                  priced_file(p), longest, x->nodes[pair / (size_t)x->node_count].name,
+                  longest, x->nodes[pair / (size_t)x->node_count].name,
                   x->nodes[pair % (size_t)x->node_count].name);
 }

@@ -109,19 +109,18 @@ static enum status check_swap(const struct priced *p, int run, int option, struc
                                *first = &p->runs[0].tiered[option];
     bool swaps = p->recompute[RECOMPUTE_SWAP];
     if (!t->away_ns != !swaps || !t->back_ns != !swaps)
-        return refuse(err,
-                      "%s: runs[%d].tiered[%d]: expected away_ns and back_ns where \"swap\" is "
-                      "offered alone",
-                      priced_file(p), run, option);
+        return refuse(
+            err,
+            "runs[%d].tiered[%d]: expected away_ns and back_ns where \"swap\" is offered alone",
+            run, option);
     for (int g = 0; swaps && g < p->group_count; g++)
         if (((t->away_ns[g] < 0) != (first->away_ns[g] < 0) ||
              (t->back_ns[g] < 0) != (first->away_ns[g] < 0)) &&
             !p->groups[g].excluded)
-            return refuse(
-                err,
-                "%s: runs[%d].tiered[%d]: away_ns, back_ns: expected prices of all runs or "
-                "of none on group \"%s\"",
-                priced_file(p), run, option, p->groups[g].name);
+            return refuse(err,
+                          "runs[%d].tiered[%d]: away_ns, back_ns: expected prices of all runs or "
+                          "of none on group \"%s\"",
+                          run, option, p->groups[g].name);
     return OK;
 }
 
@@ -133,36 +132,35 @@ static enum status check_energy(const struct priced *p, int run, int option, str
     double most = 0;
     if (!t->energy_uj == some || !t->again_uj == some || !t->swap_uj == some)
         return refuse(err,
-                      "%s: runs[%d].tiered[%d]: expected energy_uj, again_uj and swap_uj in all "
+                      "runs[%d].tiered[%d]: expected energy_uj, again_uj and swap_uj in all "
                       "entries or in none",
-                      priced_file(p), run, option);
+                      run, option);
     for (int g = 0; some && g < p->group_count; g++)
         most = larger_double(most, (double)t->energy_uj[g] + (double)t->again_uj[g] +
                                        (double)t->swap_uj[g]);
     if (most * p->layer_count <= (double)ENERGY_MAX) return OK;
-    return refuse(
-        err, "%s: runs[%d].tiered[%d]: energies: expected at most 2^50 microjoules of all layers",
-        priced_file(p), run, option);
+    return refuse(err,
+                  "runs[%d].tiered[%d]: energies: expected at most 2^50 microjoules of all layers",
+                  run, option);
 }
 
 enum status priced_tiered_check(const struct priced *p, int run, struct error *err)
 {
     const struct priced_run *r = &p->runs[run];
     if (!priced_tiers(p) && !r->tiered_count) return OK;
-    if (priced_has_widths(p))
-        return refuse(err, "%s: tiers: expected none where stages have widths", priced_file(p));
+    if (priced_has_widths(p)) return refuse(err, "tiers: expected none where stages have widths");
     if (!priced_tiers(p) || r->tiered_count != p->gradient_option_count)
         return refuse(
             err,
-            "%s: runs[%d].tiered: expected one entry for each of %d gradient_options where "
-            "there are tiers, options with parts in them or \"swap\", else none, found %d",
-            priced_file(p), run, p->gradient_option_count, r->tiered_count);
+            "runs[%d].tiered: expected one entry for each of %d gradient_options where there are "
+            "tiers, options with parts in them or \"swap\", else none, found %d",
+            run, p->gradient_option_count, r->tiered_count);
     for (int o = 0; o < r->tiered_count; o++) {
         bool plain = !p->gradient_options[o].tier_option;
         TRY(check_swap(p, run, o, err));
         TRY(check_energy(p, run, o, err));
         if (!is_sound(p, r, o) || (plain && !is_as_run(p, r, o)))
-            return refuse(err, "%s: runs[%d].tiered[%d]: expected %s", priced_file(p), run, o,
+            return refuse(err, "runs[%d].tiered[%d]: expected %s", run, o,
                           plain
                               ? "the run's own weights, state and passes, as no tier option moves "
                                 "any, and of option 0 its step"

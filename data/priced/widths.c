@@ -132,19 +132,18 @@ static enum status check_group(const struct priced *p, int i, struct error *err)
     const struct priced_group *g = &p->groups[i];
     bool wide = priced_has_widths(p);
     if (!g->node_group != !wide)
-        return refuse(err, "%s: groups[%d].node_group: expected it in all groups or none",
-                      priced_file(p), i);
+        return refuse(err, "groups[%d].node_group: expected it in all groups or none", i);
     bool stated = g->tensor && g->context && g->data && g->seat_slots,
          any = g->tensor || g->context || g->data || g->seat_slots;
     if (wide ? !stated : any)
         return refuse(err,
-                      "%s: groups[%d]: expected tensor, context, data and seat_slots next to "
+                      "groups[%d]: expected tensor, context, data and seat_slots next to "
                       "node_group, and nowhere else",
-                      priced_file(p), i);
+                      i);
     if (wide && g->slots != p->groups[g->pool].slots)
-        return refuse(
-            err, "%s: groups[%d].slots: expected those of the node group's first, %d, found %d",
-            priced_file(p), i, p->groups[g->pool].slots, g->slots);
+        return refuse(err,
+                      "groups[%d].slots: expected those of the node group's first, %d, found %d", i,
+                      p->groups[g->pool].slots, g->slots);
     return OK;
 }
 
@@ -163,12 +162,10 @@ static enum status check_run(const struct priced *p, int i, struct error *err)
 {
     const struct priced_run *run = &p->runs[i];
     if (!run->seats != !priced_has_widths(p))
-        return refuse(err, "%s: runs[%d].seats: expected them with widths alone", priced_file(p),
-                      i);
+        return refuse(err, "runs[%d].seats: expected them with widths alone", i);
     for (int g = 0; run->seats && g < p->group_count; g++)
         if (is_above(&run->seats[g], run))
-            return refuse(err, "%s: runs[%d].seats[%d]: expected no bytes above the run's own",
-                          priced_file(p), i, g);
+            return refuse(err, "runs[%d].seats[%d]: expected no bytes above the run's own", i, g);
     return OK;
 }
 
@@ -176,12 +173,11 @@ static enum status check_cut(const struct priced *p, int i, struct error *err)
 {
     const struct priced_cut *cut = &p->cuts[i];
     if (!cut->seat_bytes != !priced_has_widths(p))
-        return refuse(err, "%s: cuts[%d].seat_bytes: expected them with widths alone",
-                      priced_file(p), i);
+        return refuse(err, "cuts[%d].seat_bytes: expected them with widths alone", i);
     for (int g = 0; cut->seat_bytes && g < p->group_count; g++)
         if (cut->seat_bytes[g] > cut->message_bytes)
-            return refuse(err, "%s: cuts[%d].seat_bytes[%d]: expected no bytes above message_bytes",
-                          priced_file(p), i, g);
+            return refuse(err, "cuts[%d].seat_bytes[%d]: expected no bytes above message_bytes", i,
+                          g);
     return OK;
 }
 
@@ -195,7 +191,7 @@ static enum status check_rest(const struct priced *p, struct error *err)
                         : p->devices_per_stage > 1          ? "devices_per_stage: expected 1"
                         : p->objective == OBJECTIVE_PIPETTE ? "objective: expected another"
                                                             : NULL;
-    return wrong ? refuse(err, "%s: %s with widths of stages", priced_file(p), wrong) : OK;
+    return wrong ? refuse(err, "%s with widths of stages", wrong) : OK;
 }
 
 static enum status check_turns(const struct priced *p, struct error *err)
@@ -207,9 +203,8 @@ static enum status check_turns(const struct priced *p, struct error *err)
         one = p->groups[g].pool == 0 && p->micro_batches % p->groups[g].data == 0;
     return one ? OK
                : refuse(err,
-                        "%s: in_turn: expected widths of one node group, whose data degrees divide "
-                        "micro_batches, schedule 1f1b, objective max_load and no rules",
-                        priced_file(p));
+                        "in_turn: expected widths of one node group, whose data degrees divide "
+                        "micro_batches, schedule 1f1b, objective max_load and no rules");
 }
 
 enum status priced_check_widths(const struct priced *p, struct error *err)
@@ -218,18 +213,14 @@ enum status priced_check_widths(const struct priced *p, struct error *err)
     for (int i = 0; i < p->run_count; i++) TRY(check_run(p, i, err));
     for (int i = 0; i < p->cut_count; i++) TRY(check_cut(p, i, err));
     if (p->width_per_group && !priced_has_widths(p))
-        return refuse(err, "%s: width_per_group: expected it with widths of stages alone",
-                      priced_file(p));
+        return refuse(err, "width_per_group: expected it with widths of stages alone");
     if (p->in_turn) TRY(check_turns(p, err));
     if (p->recompute_any && (!p->in_turn || !priced_may_recompute(p, RECOMPUTE_FULL) ||
                              layout_recomputes_alike(&p->layout)))
-        return refuse(err,
-                      "%s: recompute_any: expected it with in_turn, \"full\" in recompute and no "
-                      "setting for all stages",
-                      priced_file(p));
+        return refuse(err, "recompute_any: expected it with in_turn, \"full\" in recompute and no "
+                           "setting for all stages");
     for (int i = 0; i < p->run_count && !p->in_turn; i++)
         if (p->runs[i].entry_ns)
-            return refuse(err, "%s: runs[%d].entry_ns: expected it with in_turn alone",
-                          priced_file(p), i);
+            return refuse(err, "runs[%d].entry_ns: expected it with in_turn alone", i);
     return priced_has_widths(p) ? check_rest(p, err) : OK;
 }

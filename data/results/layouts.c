@@ -294,7 +294,7 @@ GET_MEMBER(finish_layouts)
     memcpy(reasons, l->reasons, (size_t)l->reason_count * sizeof *reasons);
     l->reasons = reasons; // with room for more
     TRY(claim_check(value, l->claim, l->taken_over_count, err));
-    TRY(layout_check(&l->base, l->document.path, err));
+    TRY(fail_within(err, layout_check(&l->base, err), "%s: ", l->document.path));
     if (l->chosen >= l->count)
         return json_refuse(value, err, "chosen: expected a layout below %lld", (long long)l->count);
     struct space_limits bounds = layouts_limits(l);

@@ -324,7 +324,7 @@ GET_MEMBER(get_stages)
 {
     struct plan *p = to;
     int count = json_length(value);
-    TRY(layout_check(&p->layout, p->document.path, err));
+    TRY(fail_within(err, layout_check(&p->layout, err), "%s: ", p->document.path));
     int expected = layout_stage_count(&p->layout);
     if (count && count != expected)
         return json_refuse(value, err, "expected %d stages of the layout or none, found %d",

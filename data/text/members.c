@@ -268,8 +268,8 @@ void members_write_each(struct json_writer *w, const char *key, const struct mem
 
 // ---- checking
 
-enum status members_check(const struct members *m, const void *of, const char *file,
-                          const char *where, struct error *err)
+enum status members_check(const struct members *m, const void *of, const char *where,
+                          struct error *err)
 {
     for (size_t i = 0; i < m->count; i++) {
         const struct member *row = &m->rows[i];
@@ -279,8 +279,8 @@ enum status members_check(const struct members *m, const void *of, const char *f
         if ((value >= row->low && value <= row->high) ||
             !(value < row->above || value > row->above))
             continue;
-        return refuse(err, "%s: %s%s: expected a %snumber from %.17g to %.17g, found %.17g", file,
-                      where, row->key, whole ? "whole " : "", row->low, row->high, value);
+        return refuse(err, "%s%s: expected a %snumber from %.17g to %.17g, found %.17g", where,
+                      row->key, whole ? "whole " : "", row->low, row->high, value);
     }
     return OK;
 }

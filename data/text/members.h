@@ -147,10 +147,9 @@ void members_write_each(struct json_writer *w, const char *key, const struct mem
 // For an object that is already open.
 void members_put(struct json_writer *w, const struct members *m, const void *from,
                  const void *context);
-// BAD_INPUT: a number to be written is out of range. file: starts the message; where: "",
-// "layout.".
-enum status members_check(const struct members *m, const void *of, const char *file,
-                          const char *where, struct error *err);
+// BAD_INPUT: a number to be written is out of range. where: "", "layout."; starts the message.
+enum status members_check(const struct members *m, const void *of, const char *where,
+                          struct error *err);
 // Flags as a list of names, each once, in the order of `names`, which ends with NULL.
 void set_put(struct json_writer *w, const char *key, const char *const *names, const bool *set);
 enum status set_get(const struct json *array, const char *const *names, bool *set,

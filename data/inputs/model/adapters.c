@@ -23,31 +23,23 @@ bool adapters_spare_ffn(const bool *modules)
            !modules[ADAPTER_UP] && !modules[ADAPTER_DOWN] && !modules[ADAPTER_GATE_UP];
 }
 
-enum status adapters_check(const struct layer_run *run, const struct shape *s, int i,
-                           const char *file, struct error *err)
+enum status adapters_check(const struct layer_run *run, const struct shape *s, struct error *err)
 {
     const bool *m = run->adapter_modules;
     bool any = memchr(m, true, ADAPTER_MODULE_COUNT), ungated = s && !s->gated_ffn;
     if ((any || run->adapter_dropout) && !run->adapter_rank)
-        return refuse(err, "%s: runs[%d].%s: expected it next to an adapter_rank above 0", file, i,
+        return refuse(err, "%s: expected it next to an adapter_rank above 0",
                       any ? "adapter_modules" : "adapter_dropout");
     if (run->kind == LAYER_MOE && run->adapter_rank && !adapters_spare_ffn(m))
-        return refuse(err,
-                      "%s: runs[%d].adapter_modules: expected a moe's to name products of its "
-                      "attention alone (query, key, value, output, qkv)",
-                      file, i);
+        return refuse(err, "adapter_modules: expected a moe's to name products of its attention "
+                           "alone (query, key, value, output, qkv)");
     if (m[ADAPTER_QKV] && (m[ADAPTER_QUERY] || m[ADAPTER_KEY] || m[ADAPTER_VALUE]))
-        return refuse(
-            err, "%s: runs[%d].adapter_modules: expected \"qkv\" alone or query, key and value",
-            file, i);
+        return refuse(err, "adapter_modules: expected \"qkv\" alone or query, key and value");
     if (m[ADAPTER_GATE_UP] && (m[ADAPTER_GATE] || m[ADAPTER_UP]))
-        return refuse(err,
-                      "%s: runs[%d].adapter_modules: expected \"gate_up\" alone or gate and up",
-                      file, i);
+        return refuse(err, "adapter_modules: expected \"gate_up\" alone or gate and up");
     if (ungated && (m[ADAPTER_GATE] || m[ADAPTER_GATE_UP]))
-        return refuse(
-            err, "%s: runs[%d].adapter_modules: expected no \"%s\": the shape has no gated_ffn",
-            file, i, adapter_module_names[m[ADAPTER_GATE] ? ADAPTER_GATE : ADAPTER_GATE_UP]);
+        return refuse(err, "adapter_modules: expected no \"%s\": the shape has no gated_ffn",
+                      adapter_module_names[m[ADAPTER_GATE] ? ADAPTER_GATE : ADAPTER_GATE_UP]);
     return OK;
 }
 

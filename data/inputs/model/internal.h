@@ -10,21 +10,17 @@
 extern const struct members shape_members, own_shape_members;
 void shape_put(struct json_writer *w, const char *key, const struct shape *s,
                const struct members *members);
-// `where` names the shape in an error.
-enum status shape_check(const struct shape *s, bool of_run, const char *where, struct error *err);
+enum status shape_check(const struct shape *s, bool of_run, struct error *err);
 
 // ---- towers.c
 extern const struct members projector_members;
 // The runs' own shapes and tokens, and the order of runs that they require.
-enum status towers_check(const struct model *m, const char *file, struct error *err);
+enum status towers_check(const struct model *m, struct error *err);
 
 // ---- adapters.c
-enum status adapters_check(const struct layer_run *run, const struct shape *s, int place,
-                           const char *file, struct error *err);
+enum status adapters_check(const struct layer_run *run, const struct shape *s, struct error *err);
 
 // ---- kinds.c
 extern const struct members experts_members, pool_members;
-// `file` and the run's place name it in an error. Also checks what depends on the shape (may be
-// NULL).
-enum status run_kind_check(const struct layer_run *run, const struct shape *s, int place,
-                           const char *file, struct error *err);
+// Also checks what depends on the shape (may be NULL).
+enum status run_kind_check(const struct layer_run *run, const struct shape *s, struct error *err);

@@ -67,66 +67,56 @@ const char *router_fault(const struct expert_shape *e)
                                          : NULL;
 }
 
-static enum status check_experts(const struct expert_shape *e, int i, const char *file,
-                                 struct error *err)
+static enum status check_experts(const struct expert_shape *e, struct error *err)
 {
     struct expert_shape stated = *e;
-    char where[40];
     if (stated.imbalance == 0) stated.imbalance = 1;
-    snprintf(where, sizeof where, "runs[%d].moe.", i);
-    TRY(members_check(&experts_members, &stated, file, where, err));
+    TRY(members_check(&experts_members, &stated, "moe.", err));
     if (e->shared_gate && !e->shared_ffn)
-        return refuse(err, "%s: runs[%d].moe.shared_gate: expected false without shared experts",
-                      file, i);
-    if (router_fault(e)) return refuse(err, "%s: runs[%d].moe.%s", file, i, router_fault(e));
+        return refuse(err, "moe.shared_gate: expected false without shared experts");
+    if (router_fault(e)) return refuse(err, "moe.%s", router_fault(e));
     if (e->top_k < 1 || e->top_k > e->experts)
-        return refuse(err, "%s: runs[%d].moe.top_k: expected 1 to experts %lld, found %lld", file,
-                      i, (long long)e->experts, (long long)e->top_k);
+        return refuse(err, "moe.top_k: expected 1 to experts %lld, found %lld",
+                      (long long)e->experts, (long long)e->top_k);
     return OK;
 }
 
-static enum status check_pool(const struct pool_shape *s, int i, const char *file,
-                              struct error *err)
+static enum status check_pool(const struct pool_shape *s, struct error *err)
 {
-    char where[40];
-    snprintf(where, sizeof where, "runs[%d].memory.", i);
-    TRY(members_check(&pool_members, s, file, where, err));
+    TRY(members_check(&pool_members, s, "memory.", err));
     if (!is_square(s->values))
-        return refuse(
-            err,
-            "%s: runs[%d].memory.values: expected a square number (pairs of half keys), found %lld",
-            file, i, (long long)s->values);
+        return refuse(err,
+                      "memory.values: expected a square number (pairs of half keys), found %lld",
+                      (long long)s->values);
     return OK;
 }
 
 // Masks and second attentions belong to layers that have attention; adapters belong to matrices
 // that the formulas of adapters cover.
 // A layer that is attention or a feed-forward part alone.
-static enum status check_part(const struct layer_run *run, const struct shape *s, int i,
-                              const char *file, struct error *err)
+static enum status check_part(const struct layer_run *run, const struct shape *s, struct error *err)
 {
     const char *key = run->no_attention ? "attention" : "feed_forward";
     bool attends = run->linear || run->linear_beside || run->window || run->chunk ||
                    run->bidirectional;
     if ((run->kind != LAYER_BLOCK && run->kind != LAYER_MOE) ||
         (run->no_feed_forward && (run->kind == LAYER_MOE || run->no_attention)))
-        return refuse(
-            err,
-            "%s: runs[%d].%s: false is for a block that is attention alone, or a block or "
-            "moe that is the feed-forward part alone, found kind \"%s\"%s",
-            file, i, key, layer_kind_names[run->kind],
-            run->no_feed_forward && run->no_attention ? " with neither" : "");
+        return refuse(err,
+                      "%s: false is for a block that is attention alone, or a block or moe that is "
+                      "the feed-forward part alone, found kind \"%s\"%s",
+                      key, layer_kind_names[run->kind],
+                      run->no_feed_forward && run->no_attention ? " with neither" : "");
     if ((run->no_attention && attends) || run->adapter_rank || run->weight_bits || run->mtp ||
         run->shared_weights || run->cross_attention || s->parallel_residual)
-        return refuse(err, "%s: runs[%d].%s: expected a run without %s", file, i, key,
+        return refuse(err, "%s: expected a run without %s", key,
                       run->no_attention && attends ? "kinds of attention"
                                                    : "adapters, weight_bits, mtp, shared_weights, "
                                                      "cross attention and a parallel residual");
     return OK;
 }
 
-static enum status check_attention(const struct layer_run *run, const struct shape *s, int i,
-                                   const char *file, struct error *err)
+static enum status check_attention(const struct layer_run *run, const struct shape *s,
+                                   struct error *err)
 {
     bool attends = run->kind == LAYER_BLOCK || run->kind == LAYER_MOE;
     const char *wrong = run->window            ? "window"
@@ -137,92 +127,73 @@ static enum status check_attention(const struct layer_run *run, const struct sha
                         : run->cross_attention ? "cross_attention"
                                                : NULL;
     if (wrong && !attends)
-        return refuse(err, "%s: runs[%d].%s: kind \"%s\" has no attention", file, i, wrong,
-                      layer_kind_names[run->kind]);
+        return refuse(err, "%s: kind \"%s\" has no attention", wrong, layer_kind_names[run->kind]);
     bool plain = !run->cross_attention && !run->adapter_rank && !run->weight_bits,
          reaches = run->window || run->chunk || run->bidirectional;
     if (run->linear && (reaches || !plain || !s || !s->linear.value_heads))
-        return refuse(err,
-                      "%s: runs[%d].linear: expected a causal run without windows, chunks, cross "
-                      "attention, adapters and weight_bits, of a shape with \"linear\"",
-                      file, i);
+        return refuse(err, "linear: expected a causal run without windows, chunks, cross "
+                           "attention, adapters and weight_bits, of a shape with \"linear\"");
     if (run->linear_beside && (run->linear || !plain || !s || s->kv_rank || !s->linear.value_heads))
-        return refuse(
-            err,
-            "%s: runs[%d].linear_beside: expected a run without latents, cross attention, "
-            "adapters, weight_bits and \"linear\", of a shape with \"linear\"",
-            file, i);
+        return refuse(err, "linear_beside: expected a run without latents, cross attention, "
+                           "adapters, weight_bits and \"linear\", of a shape with \"linear\"");
     if (s && s->index_heads && attends && !run->linear && (reaches || run->cross_attention))
-        return refuse(err,
-                      "%s: runs[%d].%s: expected none with sparse attention (shape.index_heads)",
-                      file, i, wrong);
-    if (!run_is_whole(run) && s) TRY(check_part(run, s, i, file, err));
+        return refuse(err, "%s: expected none with sparse attention (shape.index_heads)", wrong);
+    if (!run_is_whole(run) && s) TRY(check_part(run, s, err));
     if (run->cross_attention && run->kind != LAYER_BLOCK)
-        return refuse(err, "%s: runs[%d].cross_attention: expected kind \"block\", found \"%s\"",
-                      file, i, layer_kind_names[run->kind]);
+        return refuse(err, "cross_attention: expected kind \"block\", found \"%s\"",
+                      layer_kind_names[run->kind]);
     if (run->window && run->bidirectional)
-        return refuse(err, "%s: runs[%d].window: expected a causal run, found a bidirectional one",
-                      file, i);
+        return refuse(err, "window: expected a causal run, found a bidirectional one");
     if (run->chunk && (run->bidirectional || run->window))
-        return refuse(err, "%s: runs[%d].chunk: expected a causal run without a window, found %s",
-                      file, i, run->window ? "a window" : "a bidirectional one");
+        return refuse(err, "chunk: expected a causal run without a window, found %s",
+                      run->window ? "a window" : "a bidirectional one");
     if (run->more_values && run->kind == LAYER_MEASURED)
-        return refuse(err, "%s: runs[%d].more_values: measured layers state their bytes", file, i);
+        return refuse(err, "more_values: measured layers state their bytes");
     if (run->more_products && (!attends || run->more_products > run->more_values))
-        return refuse(
-            err,
-            "%s: runs[%d].more_products: expected at most more_values %lld, and only of a "
-            "block or moe, found %lld (kind \"%s\")",
-            file, i, (long long)run->more_values, (long long)run->more_products,
-            layer_kind_names[run->kind]);
+        return refuse(err,
+                      "more_products: expected at most more_values %lld, and only of a block or "
+                      "moe, found %lld (kind \"%s\")",
+                      (long long)run->more_values, (long long)run->more_products,
+                      layer_kind_names[run->kind]);
     if (s && s->keys_reused && run->cross_attention)
-        return refuse(err, "%s: runs[%d].cross_attention: expected none with keys_reused", file, i);
+        return refuse(err, "cross_attention: expected none with keys_reused");
     if ((run->adapter_rank || (run->weight_bits && attends)) &&
         (run->cross_attention || (s && (s->kv_rank || s->gated_attention || s->value_width ||
                                         s->keys_as_values || s->keys_reused))))
-        return refuse(
-            err,
-            "%s: runs[%d].%s: expected a block with one attention, without latents, gates, "
-            "value_width, keys_as_values and keys_reused",
-            file, i, run->adapter_rank ? "adapter_rank" : "weight_bits");
+        return refuse(err,
+                      "%s: expected a block with one attention, without latents, gates, "
+                      "value_width, keys_as_values and keys_reused",
+                      run->adapter_rank ? "adapter_rank" : "weight_bits");
     return OK;
 }
 
-enum status run_kind_check(const struct layer_run *run, const struct shape *s, int i,
-                           const char *file, struct error *err)
+enum status run_kind_check(const struct layer_run *run, const struct shape *s, struct error *err)
 {
     const char *kind = layer_kind_names[run->kind];
     bool attends = run->kind == LAYER_BLOCK || run->kind == LAYER_MOE;
-    TRY(check_attention(run, s, i, file, err));
+    TRY(check_attention(run, s, err));
     if (run->frozen && run->kind == LAYER_MEASURED)
-        return refuse(err,
-                      "%s: runs[%d].frozen: expected false for kind \"measured\" (state its bytes "
-                      "and times as they are), found true",
-                      file, i);
+        return refuse(err, "frozen: expected false for kind \"measured\" (state its bytes and "
+                           "times as they are), found true");
     if (run->vocabulary && run->kind != LAYER_MEASURED)
-        return refuse(
-            err, "%s: runs[%d].vocabulary: expected it of kind \"measured\" alone, found \"%s\"",
-            file, i, kind);
+        return refuse(err, "vocabulary: expected it of kind \"measured\" alone, found \"%s\"",
+                      kind);
     if (run->adapter_rank < 0 || run->adapter_rank > ADAPTER_RANK_MAX ||
         (run->adapter_rank && (!run->frozen || !attends)))
-        return refuse(
-            err,
-            "%s: runs[%d].adapter_rank: expected 0 to %d, and 0 unless the run is a frozen "
-            "block or moe, found %d (kind \"%s\")",
-            file, i, ADAPTER_RANK_MAX, run->adapter_rank, kind);
-    TRY(adapters_check(run, s, i, file, err));
+        return refuse(err,
+                      "adapter_rank: expected 0 to %d, and 0 unless the run is a frozen block or "
+                      "moe, found %d (kind \"%s\")",
+                      ADAPTER_RANK_MAX, run->adapter_rank, kind);
+    TRY(adapters_check(run, s, err));
     if (run->weight_bits && (run->weight_bits < 1 || run->weight_bits > 16 || !run->frozen))
         return refuse(
-            err,
-            "%s: runs[%d].weight_bits: expected 1 to 16, and only for a frozen run, found "
-            "%d (kind \"%s\")",
-            file, i, run->weight_bits, kind);
+            err, "weight_bits: expected 1 to 16, and only for a frozen run, found %d (kind \"%s\")",
+            run->weight_bits, kind);
     if (run->shared_weights && (run->kind != LAYER_BLOCK || run->frozen))
-        return refuse(err,
-                      "%s: runs[%d].shared_weights: expected a trained block, found kind \"%s\"%s",
-                      file, i, kind, run->frozen ? ", frozen" : "");
-    if (run->kind == LAYER_MOE) return check_experts(&run->experts, i, file, err);
-    return run->kind == LAYER_MEMORY ? check_pool(&run->pool, i, file, err) : OK;
+        return refuse(err, "shared_weights: expected a trained block, found kind \"%s\"%s", kind,
+                      run->frozen ? ", frozen" : "");
+    if (run->kind == LAYER_MOE) return check_experts(&run->experts, err);
+    return run->kind == LAYER_MEMORY ? check_pool(&run->pool, err) : OK;
 }
 
 // ---- experts with biases, attention with sinks

@@ -236,37 +236,31 @@ static enum status check_shared_pool(const struct model *m, int i, struct error 
         (run->pool.values == first->pool.values && run->pool.width == first->pool.width &&
          run->frozen == first->frozen && run->weight_bits == first->weight_bits))
         return OK;
-    return refuse(
-        err,
-        "%s: runs[%d].memory.shared: expected the values, width, frozen and weight_bits of "
-        "run %s, with which it shares its pool",
-        name_of(m), i, first->name);
+    return refuse(err,
+                  "runs[%d].memory.shared: expected the values, width, frozen and weight_bits of "
+                  "run %s, with which it shares its pool",
+                  i, first->name);
 }
 
 static enum status check_run(const struct model *m, int i, double *bytes, struct error *err)
 {
     const struct layer_run *run = &m->runs[i];
-    const char *file = name_of(m);
     if (!run->name || !*run->name)
-        return refuse(err, "%s: runs[%d].name: expected a name, found nothing", file, i);
+        return refuse(err, "runs[%d].name: expected a name, found nothing", i);
     for (int k = 0; k < i; k++)
         if (!strcmp(m->runs[k].name, run->name))
-            return refuse(err, "%s: runs[%d].name: \"%s\" names two runs", file, i, run->name);
+            return refuse(err, "runs[%d].name: \"%s\" names two runs", i, run->name);
     if (run->count < 1 || run->count > LAYERS_MAX)
-        return refuse(err, "%s: runs[%d].count: expected 1 to %d, found %d", file, i, LAYERS_MAX,
-                      run->count);
+        return refuse(err, "runs[%d].count: expected 1 to %d, found %d", i, LAYERS_MAX, run->count);
     if (run->recomputable && run->kind != LAYER_BLOCK && run->kind != LAYER_MOE &&
         run->kind != LAYER_MEASURED)
-        return refuse(err, "%s: runs[%d].recomputable: expected false for kind \"%s\", found true",
-                      file, i, layer_kind_names[run->kind]);
-    TRY(run_kind_check(run,
-                       run->shape     ? run->shape
-                       : m->has_shape ? &m->shape
-                                      : NULL,
-                       i, file, err));
+        return refuse(err, "runs[%d].recomputable: expected false for kind \"%s\", found true", i,
+                      layer_kind_names[run->kind]);
+    const struct shape *s = run->shape ? run->shape : m->has_shape ? &m->shape : NULL;
+    TRY(fail_within(err, run_kind_check(run, s, err), "runs[%d].", i));
     if (run->kind != LAYER_MEASURED) {
         if (!m->has_shape)
-            return refuse(err, "%s: key \"shape\" is missing: runs[%d] is of kind \"%s\"", file, i,
+            return refuse(err, "key \"shape\" is missing: runs[%d] is of kind \"%s\"", i,
                           layer_kind_names[run->kind]);
         return OK;
     }
@@ -276,15 +270,14 @@ static enum status check_run(const struct model *m, int i, double *bytes, struct
         const struct measured_bytes *b = k < 0 ? own : &own->by_degrees[k];
         if (!b->matrix_rows != !b->matrix_columns)
             return refuse(err,
-                          "%s: runs[%d].measured: matrix_rows and matrix_columns: expected both or "
+                          "runs[%d].measured: matrix_rows and matrix_columns: expected both or "
                           "neither to be 0",
-                          file, i);
+                          i);
         if (measured_total(b) > most) most = measured_total(b);
     }
     *bytes += run->count * most;
     if (*bytes > BYTES_SUM_MAX)
-        return refuse(err, "%s: runs[%d].measured: the bytes of all layers sum to more than 2^52",
-                      file, i);
+        return refuse(err, "runs[%d].measured: the bytes of all layers sum to more than 2^52", i);
     return OK;
 }
 
@@ -305,9 +298,9 @@ static enum status check_reused(const struct model *m, int i, struct error *err)
         if (makes && before->tokens == r->tokens) return OK;
     }
     return refuse(err,
-                  "%s: runs[%d]: shape.keys_reused: expected a run before it whose attention makes "
+                  "runs[%d]: shape.keys_reused: expected a run before it whose attention makes "
                   "keys and values of its own, found none",
-                  name_of(m), i);
+                  i);
 }
 
 // After a block and directly before the head; both are required.
@@ -335,22 +328,19 @@ static enum status check_mtp(const struct model *m, struct error *err)
             : s->positions || s->embedding_width
                 ? "expected a model without learned positions and projected embeddings"
                 : NULL;
-        if (wrong) return refuse(err, "%s: runs[%d].mtp: %s", name_of(m), i, wrong);
+        if (wrong) return refuse(err, "runs[%d].mtp: %s", i, wrong);
     }
     return OK;
 }
 
-enum status model_check(const struct model *m, struct error *err)
+static enum status check(const struct model *m, struct error *err)
 {
     double bytes = 0;
     int64_t layers = 0;
     int embeddings = 0, heads = 0, first = 0;
     while (first < m->run_count - 1 && m->runs[first].tokens) first++;
-    char shape[ERROR_TEXT_MAX];
-    snprintf(shape, sizeof shape, "%s: shape", name_of(m));
-    if (m->has_shape) TRY(shape_check(&m->shape, false, shape, err));
-    if (m->run_count < 1)
-        return refuse(err, "%s: runs: expected at least one run, found none", name_of(m));
+    if (m->has_shape) TRY(fail_within(err, shape_check(&m->shape, false, err), "shape."));
+    if (m->run_count < 1) return refuse(err, "runs: expected at least one run, found none");
     for (int i = 0; i < m->run_count; i++) {
         TRY(check_run(m, i, &bytes, err));
         TRY(check_shared_pool(m, i, err));
@@ -360,24 +350,25 @@ enum status model_check(const struct model *m, struct error *err)
         heads += m->runs[i].kind == LAYER_HEAD ? m->runs[i].count : 0;
     }
     if (layers > LAYERS_MAX || layers != m->layer_count)
-        return refuse(err, "%s: runs: expected at most %d layers in all, found %lld", name_of(m),
-                      LAYERS_MAX, (long long)layers);
-    TRY(towers_check(m, name_of(m), err));
+        return refuse(err, "runs: expected at most %d layers in all, found %lld", LAYERS_MAX,
+                      (long long)layers);
+    TRY(towers_check(m, err));
     if (m->has_shape && m->shape.tied_embeddings && embeddings && heads &&
         (m->runs[first].frozen != m->runs[m->run_count - 1].frozen ||
          m->runs[first].weight_bits != m->runs[m->run_count - 1].weight_bits))
-        return refuse(err,
-                      "%s: runs: an embedding and a head that share a matrix are both frozen or "
-                      "neither, with the same weight_bits",
-                      name_of(m));
+        return refuse(err, "runs: an embedding and a head that share a matrix are both frozen or "
+                           "neither, with the same weight_bits");
     if (embeddings > 1 || heads > 1 || (embeddings && m->runs[first].kind != LAYER_EMBEDDING) ||
         (heads && m->runs[m->run_count - 1].kind != LAYER_HEAD))
-        return refuse(
-            err,
-            "%s: runs: an embedding can only be the first layer (behind a tower the first "
-            "without tokens of its own), a head only the last, and each appears once",
-            name_of(m));
+        return refuse(err,
+                      "runs: an embedding can only be the first layer (behind a tower the first "
+                      "without tokens of its own), a head only the last, and each appears once");
     return check_mtp(m, err);
+}
+
+enum status model_check(const struct model *m, struct error *err)
+{
+    return fail_within(err, check(m, err), "%s: ", name_of(m));
 }
 
 int model_run_of(const struct model *m, int layer)

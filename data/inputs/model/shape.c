@@ -119,96 +119,84 @@ void shape_put(struct json_writer *w, const char *key, const struct shape *s,
 
 // ---- checking
 
-static enum status check_heads(const struct shape *s, const char *where, struct error *err)
+static enum status check_heads(const struct shape *s, struct error *err)
 {
     if (s->heads % s->kv_heads)
-        return refuse(err, "%s.kv_heads: expected a divisor of heads %lld, found %lld", where,
+        return refuse(err, "kv_heads: expected a divisor of heads %lld, found %lld",
                       (long long)s->heads, (long long)s->kv_heads);
     if (s->heads * s->head_width > 1 << 22 || s->heads * s->value_width > 1 << 22)
-        return refuse(err,
-                      "%s.head_width: expected heads x head_width of at most 4194304, found %lld",
-                      where, (long long)(s->heads * s->head_width));
+        return refuse(err, "head_width: expected heads x head_width of at most 4194304, found %lld",
+                      (long long)(s->heads * s->head_width));
     return OK;
 }
 
 // Keys and values of all heads come out of one latent; a part of each key does not.
-static enum status check_latents(const struct shape *s, const char *where, struct error *err)
+static enum status check_latents(const struct shape *s, struct error *err)
 {
     if (!s->kv_rank && (s->query_rank || s->rotary_width))
-        return refuse(err,
-                      "%s.kv_rank: query_rank and rotary_width are of latent attention, which "
-                      "needs it",
-                      where);
+        return refuse(
+            err, "kv_rank: query_rank and rotary_width are of latent attention, which needs it");
     if (!s->kv_rank && s->value_width && s->gated_attention)
-        return refuse(err, "%s.value_width: expected none in gated attention", where);
+        return refuse(err, "value_width: expected none in gated attention");
     bool all = s->index_heads && s->index_width && s->index_top_k && s->kv_rank;
     if (!all && (s->index_heads || s->index_width || s->index_top_k))
-        return refuse(err,
-                      "%s.index_heads: expected index_heads, index_width and index_top_k together, "
-                      "and a kv_rank",
-                      where);
+        return refuse(err, "index_heads: expected index_heads, index_width and index_top_k "
+                           "together, and a kv_rank");
     if (s->keys_as_values && (s->kv_rank || s->value_width))
-        return refuse(err, "%s.keys_as_values: expected false with kv_rank or a value_width",
-                      where);
+        return refuse(err, "keys_as_values: expected false with kv_rank or a value_width");
     if (s->keys_reused && (s->kv_rank || s->keys_as_values))
-        return refuse(err, "%s.keys_reused: expected false with kv_rank or keys_as_values", where);
+        return refuse(err, "keys_reused: expected false with kv_rank or keys_as_values");
     if (s->kv_rank && (s->kv_heads != s->heads || s->rotary_width > s->head_width || s->qk_norm ||
                        s->gated_attention))
         return refuse(err,
-                      "%s.kv_rank: expected kv_heads equal to heads, rotary_width of at most "
-                      "head_width, qk_norm \"none\" and gated_attention false in latent attention",
-                      where);
+                      "kv_rank: expected kv_heads equal to heads, rotary_width of at most "
+                      "head_width, qk_norm \"none\" and gated_attention false in latent attention");
     return OK;
 }
 
 // Which sizes a rule has.
-static enum status check_linear_rule(const struct linear_shape *l, const char *where,
-                                     struct error *err)
+static enum status check_linear_rule(const struct linear_shape *l, struct error *err)
 {
     bool state = l->rule != LINEAR_CONVOLUTION, scan = l->rule == LINEAR_SCAN,
          delta = l->rule == LINEAR_DELTA, latents = l->decay_rank || l->gate_rank;
     if (state != (l->key_heads > 0) || state != (l->key_width > 0))
-        return refuse(err, "%s.linear.%s: expected %s, found %lld", where,
+        return refuse(err, "linear.%s: expected %s, found %lld",
                       state != (l->key_heads > 0) ? "key_heads" : "key_width",
                       state ? "at least 1" : "none for rule \"convolution\"",
                       (long long)(state != (l->key_heads > 0) ? l->key_heads : l->key_width));
     if (scan && (l->key_heads != 1 || l->value_width != 1 || !l->decay_rank || l->gate_rank))
-        return refuse(err,
-                      "%s.linear.rule: expected key_heads 1, value_width 1, a decay_rank and no "
-                      "gate_rank for \"selective_scan\"",
-                      where);
+        return refuse(err, "linear.rule: expected key_heads 1, value_width 1, a decay_rank and no "
+                           "gate_rank for \"selective_scan\"");
     if (latents && !scan && !delta)
-        return refuse(err, "%s.linear.%s: expected none for rule \"%s\"", where,
+        return refuse(err, "linear.%s: expected none for rule \"%s\"",
                       l->decay_rank ? "decay_rank" : "gate_rank", rule_names[l->rule]);
     if (!state && !l->convolution)
-        return refuse(err, "%s.linear.convolution: expected at least 1 for rule \"convolution\"",
-                      where);
+        return refuse(err, "linear.convolution: expected at least 1 for rule \"convolution\"");
     return OK;
 }
 
-static enum status check_linear(const struct linear_shape *l, const char *where, struct error *err)
+static enum status check_linear(const struct linear_shape *l, struct error *err)
 {
     int64_t wider = l->key_width > l->value_width ? l->key_width : l->value_width,
             heads = l->key_heads ? l->key_heads : 1;
     if (!l->value_heads && !l->key_heads) return OK;
-    TRY(members_check(&linear_members, l, where, ".linear.", err));
-    TRY(check_linear_rule(l, where, err));
+    TRY(members_check(&linear_members, l, "linear.", err));
+    TRY(check_linear_rule(l, err));
     if (l->value_heads % heads || l->value_heads * wider > 1 << 22)
-        return refuse(
-            err,
-            "%s.linear.value_heads: expected a multiple of key_heads %lld, and value_heads "
-            "x width of at most 4194304, found %lld",
-            where, (long long)l->key_heads, (long long)l->value_heads);
+        return refuse(err,
+                      "linear.value_heads: expected a multiple of key_heads %lld, and value_heads "
+                      "x width of at most 4194304, found %lld",
+                      (long long)l->key_heads, (long long)l->value_heads);
     return OK;
 }
 
-enum status shape_check(const struct shape *s, bool of_run, const char *where, struct error *err)
+enum status shape_check(const struct shape *s, bool of_run, struct error *err)
 {
     if (!of_run != (s->vocabulary > 0))
-        return refuse(err, "%s.vocabulary: expected %s, found %lld", where,
-                      of_run ? "none" : "at least 1", (long long)s->vocabulary);
-    TRY(members_check(of_run ? &own_shape_members : &shape_members, s, where, ".", err));
-    TRY(check_heads(s, where, err));
-    TRY(check_linear(&s->linear, where, err));
-    return check_latents(s, where, err);
+        return refuse(err, "vocabulary: expected %s, found %lld", of_run ? "none" : "at least 1",
+                      (long long)s->vocabulary);
+    TRY(members_check(of_run ? &own_shape_members : &shape_members, s, "", err));
+    TRY(check_heads(s, err));
+    TRY(check_linear(&s->linear, err));
+    return check_latents(s, err);
 }
