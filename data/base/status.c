@@ -21,15 +21,17 @@ enum status fail(struct error *err, enum status status, const char *format, ...)
 
 enum status fail_within(struct error *err, enum status status, const char *format, ...)
 {
-    char reason[ERROR_TEXT_MAX];
+    char place[ERROR_TEXT_MAX];
     if (status == OK) return OK;
-    memcpy(reason, err->text, sizeof reason);
     va_list arguments;
     va_start(arguments, format);
-    size_t length = (size_t)vsnprintf(err->text, sizeof err->text, format, arguments);
+    vsnprintf(place, sizeof place, format, arguments);
     va_end(arguments);
-    if (length < sizeof err->text)
-        snprintf(err->text + length, sizeof err->text - length, "%s", reason);
+    size_t length = strlen(place), rest = strlen(err->text), room = sizeof place - 1 - length;
+    if (rest > room) rest = room;
+    memmove(err->text + length, err->text, rest);
+    memcpy(err->text, place, length);
+    err->text[length + rest] = '\0';
     plain_make(err->text);
     return status;
 }

@@ -11,20 +11,9 @@
 #include "data/inputs/job.h"
 #include "data/inputs/model/model.h"
 
-const char *const run_metric_names[] = {"iteration_time",
-                                        "peak_memory",
-                                        "static_memory",
-                                        "tflops_per_gpu",
-                                        "model_tflops_per_gpu",
-                                        "causal_tflops_per_gpu",
-                                        "mfu",
-                                        "causal_mfu",
-                                        "layer_forward_time",
-                                        "layer_backward_time",
-                                        "throughput",
-                                        "oom",
-                                        "failed_or_oom",
-                                        NULL};
+#define METRIC_NAME(constant, name) name,
+const char *const run_metric_names[] = {RUN_METRICS(METRIC_NAME) NULL};
+#undef METRIC_NAME
 
 static const char *const memory_of_names[] = {"fullest", "ends", "last", "allocator", NULL};
 

@@ -9,22 +9,24 @@
 #include "data/frameworks/defaults.h"
 #include "data/text/table.h"
 
-enum run_metric {
-    METRIC_ITERATION_TIME,
-    METRIC_PEAK_MEMORY,
-    METRIC_STATIC_MEMORY,
-    METRIC_TFLOPS_PER_GPU,        // of arXiv 2104.04473: recomputed FLOP are counted
-    METRIC_MODEL_TFLOPS_PER_GPU,  // of the model (docs/FORMULAS.md 18), all scores counted
-    METRIC_CAUSAL_TFLOPS_PER_GPU, // those that the mask leaves
-    METRIC_MFU,                   // the same two over the peak of the GPU in the run's precision
-    METRIC_CAUSAL_MFU,
-    METRIC_LAYER_FORWARD_TIME,
-    METRIC_LAYER_BACKWARD_TIME,
-    METRIC_THROUGHPUT,
-    METRIC_OOM,
-    METRIC_FAILED_OR_OOM,
-    METRIC_COUNT,
-};
+// METRIC(constant after METRIC_, name)
+#define RUN_METRICS(METRIC)                                                                        \
+    METRIC(ITERATION_TIME, "iteration_time")                                                       \
+    METRIC(PEAK_MEMORY, "peak_memory")                                                             \
+    METRIC(STATIC_MEMORY, "static_memory")                                                         \
+    METRIC(TFLOPS_PER_GPU, "tflops_per_gpu") /* of arXiv 2104.04473: with recomputed FLOP */       \
+    METRIC(MODEL_TFLOPS_PER_GPU, "model_tflops_per_gpu")   /* FORMULAS.md 18, of all scores */     \
+    METRIC(CAUSAL_TFLOPS_PER_GPU, "causal_tflops_per_gpu") /* those that the mask leaves */        \
+    METRIC(MFU, "mfu") /* the same two over the peak of the GPU in the run's precision */          \
+    METRIC(CAUSAL_MFU, "causal_mfu")                                                               \
+    METRIC(LAYER_FORWARD_TIME, "layer_forward_time")                                               \
+    METRIC(LAYER_BACKWARD_TIME, "layer_backward_time")                                             \
+    METRIC(THROUGHPUT, "throughput")                                                               \
+    METRIC(OOM, "oom")                                                                             \
+    METRIC(FAILED_OR_OOM, "failed_or_oom")
+#define METRIC_CONSTANT(constant, name) METRIC_##constant,
+enum run_metric { RUN_METRICS(METRIC_CONSTANT) METRIC_COUNT };
+#undef METRIC_CONSTANT
 extern const char *const run_metric_names[]; // [METRIC_COUNT], NULL
 
 // The unit of value after reading. A throughput keeps what it counts.
