@@ -244,7 +244,7 @@ static enum status carry(const struct options *o, const struct carry_listener *t
     TRY(plan_load(&plan, o->plan, arena, err));
     TRY(report_expect_stages(&plan, err));
     if (plan.widths)
-        return refuse(err, "%s: runs have no stages with widths of their own", o->plan);
+        return refuse(err, "%s: plans whose stages have different widths cannot be run", o->plan);
     if (plan_mixing_stages(&plan))
         return refuse(err,
                       "%s: runs neither shard some layers further than others nor split the "

@@ -114,7 +114,7 @@ static void say_outcome(const struct solve_result *r, struct arena *arena)
 static void say_part(const struct solve_request *r, const struct layouts_result *found)
 {
     const struct plan *p = &found->solved.plan;
-    char plan[64] = "no plan", bound[64] = "none of its layouts has a plan";
+    char plan[64] = "no plan", bound[64] = "no layout has a plan";
     if (p->stage_count) snprintf(plan, sizeof plan, "plan %.9f s", (double)p->iteration_ns / 1e9);
     if (found->searched_bound_ns < INT64_MAX)
         snprintf(bound, sizeof bound, "bound on its layouts %.9f s",

@@ -124,7 +124,7 @@ timeout $patience_s "$plumbline" run "$folder/one/plan.json" --backend simulated
     --simulate noise=none,$simulate --iterations 2 --quiet -o "$folder/one/run.json" \
     > "$folder/out" 2> "$folder/err" < /dev/null
 "$plumbline" report "$folder/one/plan.json" --against "$folder/one/run.json" > "$folder/err"
-grep -q 'inside what the costs leave open' "$folder/err" ||
+grep -q 'within the cost uncertainty' "$folder/err" ||
     complain "another plan is not inside its interval"
 
 [ $failures = 0 ] && echo "$name: passed"

@@ -15,8 +15,8 @@ static const char *verdict(const struct against *a)
     const struct plan *p = a->plan;
     if (!p->iteration_high_ns) return "";
     return a->measured_ns < p->iteration_low_ns || a->measured_ns > p->iteration_high_ns
-               ? ", outside what the costs leave open"
-               : ", inside what the costs leave open";
+               ? ", outside the cost uncertainty"
+               : ", within the cost uncertainty";
 }
 
 // At which speed of the machine the run's times are given, and whether it changed meanwhile.
