@@ -343,7 +343,7 @@ static real hidden_by_gradients_s(const struct pricing *x, const struct layer_ta
 // Dispatch that another micro-batch's passes hide in part, of which this one is as long.
 static real dispatch_shown_s(const struct pricing *x, real dispatch, real compute)
 {
-    if (!x->problem->job.overlapped_dispatch) return dispatch;
+    if (!x->problem->job.overlapped_dispatch || x->x == 1) return dispatch;
     real share = x->problem->costs.dispatch_overlap.value;
     if (x->problem->job.dispatcher == DISPATCH_ALL_TO_ALL)
         share = stated_or(&x->problem->costs.all_to_all_overlap, share);

@@ -419,6 +419,21 @@ TEST(more_tokens_never_take_less_time)
     }
 }
 
+// Experts that are all on one rank are sent nowhere: a setting that hides their dispatch is none.
+TEST(nothing_hides_where_nothing_is_sent)
+{
+    struct random rng = {73};
+    for (int i = 0; i < 500; i++) {
+        struct bench *b = bench_mixture(1);
+        if (random_chance(&rng, 50)) b->problem.job.layout.data = 4;
+        dispatch_draw(&b->problem, rng.state);
+        b->problem.job.overlapped_dispatch = false;
+        int64_t alone = both_of(b);
+        b->problem.job.overlapped_dispatch = true;
+        assert_int_equal(both_of(b), alone);
+    }
+}
+
 TEST(dense_layers_do_not_care)
 {
     struct random rng = {72};

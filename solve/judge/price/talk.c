@@ -203,7 +203,7 @@ long double judged_routing_s(const struct price_audit *a, long double routed, lo
     const struct costs *c = &a->problem->costs;
     long double share = c->dispatch_overlap.value;
     if (j->dispatcher == DISPATCH_ALL_TO_ALL) share = stated_or(&c->all_to_all_overlap, share);
-    if (!j->overlapped_dispatch) return routed;
+    if (!j->overlapped_dispatch || layout_of(a)->expert == 1) return routed;
     return greatest((1 - share) * routed, routed - share * compute);
 }
 
