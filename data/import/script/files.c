@@ -220,7 +220,7 @@ bool script_call(struct follow *f, const char **words, int count)
     f->zero = path, f->launched = false, f->function_count = 0;
     f->arguments = words + at + 1, f->argument_count = count - at - 1;
     follow_here(f, path, text, NULL, 0);
-    memcpy(f->variables, kept, (size_t)variable_count * sizeof *kept);
+    if (variable_count) memcpy(f->variables, kept, (size_t)variable_count * sizeof *kept);
     f->variable_count = variable_count, f->function_count = functions;
     f->arguments = arguments, f->argument_count = argument_count;
     f->zero = zero, f->folder = folder, f->ended = ended, f->launched |= launched;
