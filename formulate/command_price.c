@@ -55,13 +55,10 @@ enum status one_layout(struct problem *one, const struct problem *p, const char 
             name, key, framework_names[p->job.space.framework],
             strcmp(key, "recompute") ? "as the job's layout it is one of many"
                                      : "one setting for all stages");
-    if (problem_check_layout(one, err) != OK) {
-        const char *why = arena_copy_text(arena, err->text);
-        return refuse(
-            err,
-            "%s; it is one of a space: state a plan of it with --plan, whose layout is then meant",
-            why);
-    }
+    struct error wrong = {OK};
+    if (problem_check_layout(one, &wrong) != OK)
+        return fail(err, wrong.status, "%s; the job has a space: --plan prices a plan's layout",
+                    wrong.text);
     fprintf(stderr,
             "plumbline: %s: has a space of layouts, which plumbline solve searches; only its "
             "layout is priced (--plan: a plan's): %s\n",
