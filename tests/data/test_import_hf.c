@@ -283,7 +283,7 @@ TEST(others_are_refused)
     refused("{\"model_type\": \"gemma3n_text\", \"altup_num_inputs\": 65}", "1 to 64");
     refused("{\"model_type\": \"gemma3n_text\", \"intermediate_size\": [8]}", "35");
     refused("{\"model_type\": \"glm5_moe\"}", "the nearest name that is: glm4_moe;");
-    refused("{\"model_type\": \"wav2vec2\"}", "nor a name near it: the ");
+    refused("{\"model_type\": \"wav2vec2\"}", "(import hf) lists the ");
     refused("{\"model_type\": \"hunyuan_v1_moe\", \"moe_topk\": [1, 2]}", "same number of experts");
     refused("{\"model_type\": \"glm4_moe_lite\", \"mlp_layer_types\": [\"dense\"]}", "47 layers");
     refused("{\"model_type\": \"ernie4_5_moe\", \"moe_layer_interval\": 0}", "moe_layer_interval");
