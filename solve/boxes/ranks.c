@@ -148,6 +148,8 @@ static void put_middling(const struct box_closer *b, int64_t *durations)
     for (int s = 0; s < b->stages; s++)
         chosen[s] = (int)(middling(b->c, s) - b->c->stages[s].items);
     choices_durations(b->c, chosen, durations); // what is not joined stays 0
+    for (int i = 0; i < b->symbols; i++)        // of groups that no link connects: -1
+        if (durations[i] < 0) durations[i] = 0;
 }
 
 // All symbols of the rank's stages times numerator / 16.

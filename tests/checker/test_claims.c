@@ -150,6 +150,10 @@ TEST(no_claim_is_above_the_truth)
     struct run r = {.claims = {.found = note}};
     r.claims.argument = &r;
     for (int i = 0; i < problem_count; i++) try_problem(&r, first_seed + (uint64_t)i);
+    // nothing takes time, and no link connects two groups
+    static const uint64_t ended[] = {12114, 19210};
+    for (size_t i = 0; i < ARRAY_LENGTH(ended) && problem_count >= DEFAULT_PROBLEMS; i++)
+        try_problem(&r, ended[i]);
     for (int kind = 0; kind < CLAIM_KINDS; kind++)
         if (r.problems_with[kind])
             print_message("%s: above the truth in %d problems\n", claim_names[kind],
