@@ -1,18 +1,7 @@
 // Arguments of programs built on Hugging Face's Trainer: LLaMA-Factory (src/llamafactory/hparams at
 // ff6d4d12eeb0), ms-swift's sft (swift/arguments at 3602360a562a), axolotl's YAML
 // (src/axolotl/utils/schemas at 067b021c8), DeepSpeedExamples; with '-' for '_'.
-#include "data/base/names.h"
 #include "data/frameworks/setting.h"
-
-const char *const narrow_optimizers[] = {"galore", "apollo", "lomo", "4bit", "8bit", NULL};
-
-int eight_bit_state_bytes(const char *optimizer, enum precision precision)
-{
-    const char *const *name = narrow_optimizers;
-    while (*name && !find_in_any_case(optimizer, *name)) name++;
-    bool adam = *name && !name[1] && find_in_any_case(optimizer, "adam");
-    return adam ? (precision == FP32 ? 0 : 4) + 2 : 0;
-}
 
 static const struct setting_row rows[] = {
     TAKES("per-device-train-batch-size per-gpu-train-batch-size micro-batch-size "

@@ -38,3 +38,20 @@ const char *optimizer_set(struct job *j, const char *name, const struct optimize
     j->state_bytes_per_value = j->adam && all != job_state_bytes(&usual) ? all : 0;
     return keeps;
 }
+
+// In the order of enum narrow_optimizer.
+static const char *const narrow[] = {"galore", "apollo", "lomo", "4bit", "8bit", NULL};
+
+enum narrow_optimizer optimizer_narrow(const char *name)
+{
+    int i = 0;
+    while (narrow[i] && !find_in_any_case(name, narrow[i])) i++;
+    return (enum narrow_optimizer)i;
+}
+
+int eight_bit_state_bytes(const char *optimizer, enum precision precision)
+{
+    bool adam = optimizer_narrow(optimizer) == NARROW_EIGHT_BITS &&
+                find_in_any_case(optimizer, "adam");
+    return adam ? (precision == FP32 ? 0 : 4) + 2 : 0;
+}

@@ -140,6 +140,19 @@ struct optimizer_way {
 // Sets the job's `adam` and its bytes of state, of its precision. What the optimizer keeps, in
 // words; NULL: both of Adam's moments.
 const char *optimizer_set(struct job *j, const char *name, const struct optimizer_way *way);
+// By its name, an optimizer whose states are others than fp32 ones of each value.
+enum narrow_optimizer {
+    NARROW_GALORE,
+    NARROW_APOLLO,
+    NARROW_LOMO,
+    NARROW_FOUR_BITS,
+    NARROW_EIGHT_BITS,
+    NARROW_NONE
+};
+enum narrow_optimizer optimizer_narrow(const char *name);
+// bitsandbytes' Adam in 8 bits (51294d90 optim/optimizer.py: both moments of tensors of 4096 values
+// and more in uint8), with fp32 weights beside 16-bit ones, as Adam in fp32 is; 0: another one.
+int eight_bit_state_bytes(const char *optimizer, enum precision precision);
 
 bool run_has_adapters(const struct run *r);
 int run_frozen_bits(const struct run *r); // 0: the precision's

@@ -117,11 +117,6 @@ struct megatron_mode {
 extern const struct megatron_mode megatron_modes[]; // ended by RECOMPUTE_COUNT
 // For each value, of the run's precision, with its state_types if the optimizer is precision_aware.
 int megatron_state_bytes(const struct run *r);
-// bitsandbytes' Adam in 8 bits (51294d90 optim/optimizer.py: both moments of tensors of 4096 values
-// and more in uint8), with fp32 weights beside 16-bit ones, as Adam in fp32 is; 0: another one.
-int eight_bit_state_bytes(const char *optimizer, enum precision precision);
-// Optimizers whose states are others than Adam's in fp32; the last is that one.
-extern const char *const narrow_optimizers[];
 // Sets the job's states. BAD_INPUT: their types are none that Megatron takes.
 enum status megatron_set_states(struct run *r, struct error *err);
 // Of one accumulated gradient: 2 or 4, by the flags of gradients and the optimizer's gradient_type.

@@ -98,7 +98,6 @@ static void set_adapters(struct run *r, struct settings *s)
 // values and more in uint8) are taken with fp32 weights beside 16-bit ones, as Adam in fp32 is.
 static enum status set_optimizer(struct run *r, struct settings *s, struct error *err)
 {
-    enum { FOUR_BITS = 3, EIGHT_BITS = 4 };
     const char *name = r->optimizer ? r->optimizer : "adam";
     bool eight = find_in_any_case(name, "8bit"), wide = r->job.precision != FP32 && !r->narrow;
     const char *keeps = optimizer_set(
@@ -107,15 +106,14 @@ static enum status set_optimizer(struct run *r, struct settings *s, struct error
                                 eight       ? 1
                                 : r->narrow ? 2
                                             : 0});
-    int i = 0;
-    while (narrow_optimizers[i] && !find_in_any_case(name, narrow_optimizers[i])) i++;
-    if (i >= EIGHT_BITS) {
+    enum narrow_optimizer narrow = optimizer_narrow(name);
+    if (narrow >= NARROW_EIGHT_BITS) {
         if (keeps || eight)
             said_assume(&s->said, "optimizer %.40s: %s%s%s", name, keeps ? keeps : "moments",
                         eight ? " of one byte" : "", wide ? ", next to weights in fp32" : "");
         return OK;
     }
-    if (i != FOUR_BITS || keeps || !run_has_adapters(r))
+    if (narrow != NARROW_FOUR_BITS || keeps || !run_has_adapters(r))
         return settings_refuse(s, setting_of(s, "optim") ? "optim" : "optimizer", err,
                                "%.40s has other states than Adam's: leave it out", r->optimizer);
     said_assume(&s->said, "optimizer %.40s: Adam's states in fp32, of the adapters alone",
