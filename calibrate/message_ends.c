@@ -1,7 +1,6 @@
 // The passes of a rank one after another, and the messages that lie between them.
 #include "calibrate/message_ends.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,6 @@
 // plumbline example chain|gpt|mixed|four|pipette ...: complete problems as five documents in a
 // folder.
 
-#include "data/base/commands.h"
 #include "data/frameworks/models.h"
 #include "data/kinds/schedules.h"
 #include "formulate/commands.h"

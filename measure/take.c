@@ -5,7 +5,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "data/base/file.h"
 #include "data/numbers/intervals.h"
 #include "measure/sampling/host.h"
 #include "measure/sampling/rounds.h"

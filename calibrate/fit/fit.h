@@ -2,8 +2,6 @@
 // traffic rate where that helps.
 #pragma once
 
-#include <stdbool.h>
-
 #include "data/base/arena.h"
 #include "data/base/status.h"
 #include "data/numbers/intervals.h"

@@ -2,9 +2,7 @@
 #include "calibrate/runs/runs.h"
 
 #include "data/base/grow.h"
-#include "data/base/file.h"
 
-#include <math.h>
 #include <string.h>
 
 const char *const fold_by_names[] = {"row", "cell", "model", NULL};

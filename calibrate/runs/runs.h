@@ -2,7 +2,6 @@
 // groups, and the prediction for each.
 #pragma once
 
-#include <stdbool.h>
 #include <stdio.h>
 
 #include "data/text/table.h"

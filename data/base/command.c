@@ -2,7 +2,6 @@
 #define _XOPEN_SOURCE 700 // SIGXFSZ
 #include "data/base/command.h"
 
-#include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>

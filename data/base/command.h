@@ -2,9 +2,6 @@
 // the command line, range checks, help, manual page and completion follow from it.
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "data/base/arena.h"
 #include "data/base/status.h"
 

@@ -1,8 +1,6 @@
 // Files: read as a whole, written as a whole or not at all, named relative to each other, hashed.
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 
 #include "data/base/arena.h"

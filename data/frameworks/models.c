@@ -4,8 +4,6 @@
 #include <string.h>
 
 #include "data/base/shipped.h"
-#include "data/text/json.h"
-#include "data/text/members.h"
 
 struct gap {
     bool there;

@@ -1,8 +1,6 @@
 // A framework's keys: which member of a run each one states. One row serves both ways.
 #pragma once
 
-#include <stddef.h>
-
 #include "data/frameworks/run.h"
 
 enum setting_kind {

@@ -2,7 +2,6 @@
 #include "data/hardware/designs.h"
 
 #include <assert.h>
-#include <math.h>
 
 #include "data/base/grow.h"
 

@@ -1,8 +1,6 @@
 // See machines.h. EFA and RoCE pass the system's kernel by, TCP over several cards (A3) does not.
 #include "data/import/machines.h"
 
-#include <stddef.h>
-
 #include "data/base/names.h"
 #include "data/places/cluster.h"
 

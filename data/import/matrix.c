@@ -6,7 +6,6 @@
 // ignored: the link between the GPUs of a node must be stated by the user or taken from another
 // cluster (--like).
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "data/import/import.h"
-#include "data/base/file.h"
 
 enum { REPETITIONS_MAX = 1000000 };
 

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/base/file.h"
 #include "data/import/launcher.h"
 #include "data/import/nccl_internal.h"
 

@@ -7,7 +7,6 @@
 // the description. Skipped, with a message that names them: both directions at once, many to one,
 // copies by kernels, latencies.
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "data/import/import.h"

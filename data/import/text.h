@@ -3,9 +3,6 @@
 // and the line.
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "data/text/document.h"
 
 enum { TEXT_WORDS_MAX = 1024, TEXT_LINE_MAX = 1 << 16 };

@@ -3,8 +3,6 @@
 // data/inputs/costs_internal.h.
 #pragma once
 
-#include <stddef.h>
-
 #include "data/inputs/costs.h"
 
 enum cost_scope { COST_OF_ALL, COST_OF_GPU, COST_OF_PRECISION };

@@ -3,8 +3,6 @@
 #include "data/inputs/costs.h"
 
 #include <assert.h>
-#include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "data/inputs/costs_internal.h"

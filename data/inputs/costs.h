@@ -2,8 +2,6 @@
 // origin.
 #pragma once
 
-#include <stdbool.h>
-
 #include "data/places/cluster.h"
 #include "data/text/document.h"
 #include "data/inputs/job.h"

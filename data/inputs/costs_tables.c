@@ -1,9 +1,6 @@
 // Costs of measured collectives and messages between a number of ranks: tables of points, or
 // segments of straight lines (docs/FORMATS.md; docs/FORMULAS.md section 2 defines their meaning).
 
-#include <limits.h>
-#include <stdio.h>
-
 #include "data/inputs/costs_internal.h"
 
 enum { POINTS_MAX = 256, SEGMENTS_MAX = 16 };

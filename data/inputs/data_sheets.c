@@ -1,6 +1,5 @@
 // GPUs that nobody has measured, from their data sheets: the costs of a GPU of the same kind, with
 // every rate scaled by what limits it. docs/FORMULAS.md 10.
-#include <math.h>
 #include <string.h>
 
 #include "data/inputs/cost_keys.h"

@@ -1,9 +1,6 @@
 // A job: how the model is to be trained, the layout, and what may be chosen.
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "data/text/document.h"
 #include "data/base/units.h"
 

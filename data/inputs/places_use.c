@@ -4,7 +4,6 @@
 // than the GPUs are inside a node.
 #include "data/inputs/places_use.h"
 
-#include <math.h>
 #include <string.h>
 
 int places_slots(const struct problem *p, int node)

@@ -2,14 +2,11 @@
 #include "data/inputs/problem.h"
 
 #include <errno.h>
-#include <math.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "data/base/least.h"
 #include "data/base/shipped.h"
-#include "data/inputs/framework.h"
 #include "data/inputs/job_fields.h"
 #include "data/kinds/schedules.h"
 

@@ -3,9 +3,6 @@
 // enumerated in one fixed order, before any filter, so a layout is identified by its number.
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "data/inputs/framework.h"
 #include "data/inputs/job.h"
 #include "data/text/members.h"

@@ -1,9 +1,6 @@
 // Samples: raw repetitions measured on a machine, never only summaries.
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "data/text/document.h"
 #include "data/base/units.h"
 

@@ -3,7 +3,6 @@
 #include "data/base/least.h"
 #include "data/places/internal.h"
 
-#include <stdio.h>
 #include <string.h>
 
 const char *const nic_kind_names[] = {"infiniband", "roce", "ethernet", NULL};

@@ -2,8 +2,6 @@
 // efficiencies are in the costs.
 #pragma once
 
-#include <stdint.h>
-
 #include "data/text/document.h"
 
 enum nic_kind { NIC_INFINIBAND, NIC_ROCE, NIC_ETHERNET, NIC_KIND_COUNT };

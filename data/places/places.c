@@ -4,8 +4,6 @@
 // (places.h).
 #include "data/places/places.h"
 
-#include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "data/places/internal.h"

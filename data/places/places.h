@@ -3,8 +3,6 @@
 // back to Ethernet), limited by the network level that they share.
 #pragma once
 
-#include <stdbool.h>
-
 #include "data/places/cluster.h"
 
 enum { PLACES_MAX = 4096 };

@@ -4,9 +4,6 @@
 // micro-batch on one device; bytes are per device.
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "data/text/document.h"
 #include "data/inputs/job.h"
 #include "data/base/units.h"

@@ -3,7 +3,6 @@
 // nanoseconds, sizes whole bytes, everything else is plain numbers.
 #pragma once
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "data/base/arena.h"

@@ -2,8 +2,6 @@
 // its styles but the pretty one), SCIP, Gurobi and MIPLIB. The text says which.
 #pragma once
 
-#include <stdbool.h>
-
 #include "data/base/arena.h"
 #include "data/base/status.h"
 

@@ -2,9 +2,6 @@
 // (solve/checker/verdict.c) and shares no code with this reader.
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "data/text/document.h"
 
 struct checked {

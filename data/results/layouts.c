@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "data/results/bound.h"
-#include "data/inputs/framework.h"
 #include "data/inputs/job_fields.h"
 #include "data/kinds/schedules.h"
 

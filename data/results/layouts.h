@@ -3,8 +3,6 @@
 // list is a number and a fate, whatever the size of the space.
 #pragma once
 
-#include <stdint.h>
-
 #include "data/text/document.h"
 #include "data/inputs/job.h"
 #include "data/inputs/space.h"

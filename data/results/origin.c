@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "data/base/file.h"
-
 bool origin_matches(const struct plan *plan, const char *role, const struct document *now)
 {
     for (int i = 0; i < plan->document.source_count; i++)

@@ -2,8 +2,6 @@
 // Integers in ns and bytes decide; the *_s keys in the file are for people.
 #pragma once
 
-#include <stdint.h>
-
 #include "data/base/units.h"
 #include "data/inputs/job_fields.h"
 #include "data/inputs/model/model.h"

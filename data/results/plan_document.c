@@ -1,13 +1,9 @@
 // Plans: load and save. Integers decide. What is written next to them for people (seconds, the gap,
 // sums, device names) is computed anew, and ignored when read. A plan is loaded as it is, for the
 // judge: the only checks here are those that make its indices safe to use.
-#include <assert.h>
 #include <string.h>
 
-#include "data/inputs/job_fields.h"
-#include "data/inputs/model/model.h"
 #include "data/kinds/schedules.h"
-#include "data/places/cluster.h"
 #include "data/results/internal.h"
 
 #define TIME_MAX JSON_COUNT_MAX

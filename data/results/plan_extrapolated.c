@@ -1,8 +1,5 @@
 // Where a plan's prices left the range of the samples on which its costs were fitted: reported, not
 // judged.
-
-#include <math.h>
-
 #include "data/results/internal.h"
 
 double plan_extrapolation_times(const struct plan_extrapolation *e)

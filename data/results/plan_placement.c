@@ -1,5 +1,4 @@
 // The placement of a plan, read and written as names of nodes.
-#include "data/inputs/model/model.h"
 #include "data/results/internal.h"
 
 struct placed_stage {

@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "data/text/members.h"
-
 const char *const runner_names[] = {"own", "torch", NULL};
 const char *const run_clock_names[] = {"virtual", "wall", NULL};
 const char *const run_event_names[] = {"forward",        "backward",      "weight",

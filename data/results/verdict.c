@@ -7,7 +7,6 @@
 #include "data/text/members.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 void verdict_add(struct verdict *v, struct arena *arena, const char *rule, int stage,

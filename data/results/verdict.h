@@ -1,9 +1,6 @@
 // The judge's verdict on a plan: every violated rule by name, with the amount.
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "data/text/document.h"
 
 struct violation {

@@ -9,7 +9,6 @@
 #pragma once
 
 #include <assert.h>
-#include <stdbool.h>
 
 #include "data/base/arena.h"
 #include "data/inputs/job.h"

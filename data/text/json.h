@@ -2,8 +2,6 @@
 // keys. An error names the file, the path inside it, what was expected and what was found.
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "data/base/arena.h"

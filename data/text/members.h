@@ -4,7 +4,6 @@
 
 #include <limits.h>
 #include <math.h>
-#include <stddef.h>
 
 #include "data/text/document.h"
 

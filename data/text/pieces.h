@@ -2,7 +2,6 @@
 #pragma once
 
 #include <stdarg.h>
-#include <stddef.h>
 
 #include "data/base/arena.h"
 #include "data/base/status.h"

@@ -5,7 +5,6 @@
 // bytes. An error names the file, the line, the column, what was expected and what was found.
 #pragma once
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "data/base/arena.h"

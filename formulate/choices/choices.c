@@ -4,7 +4,6 @@
 // once, by the one closest to staying, so that the list stays readable.
 #include "formulate/choices/choices.h"
 
-#include <assert.h>
 #include <string.h>
 
 #include "data/base/grow.h"

@@ -2,8 +2,8 @@
 // between them, and whose GPUs reach different speeds: the setting of Holmes (2312.03549, section
 // 6.3 of what planners publish). The model is a GPT as in the table of 2104.04473.
 #include <string.h>
-
 #include "data/kinds/schedules.h"
+
 #include "formulate/example/example.h"
 
 static const double within_gb_per_s = 25, across_gb_per_s = 3.125, within_s = 14e-6,

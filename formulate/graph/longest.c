@@ -5,7 +5,6 @@
 // more predecessors takes them through joins of duration zero.
 #include "formulate/graph/longest.h"
 
-#include <assert.h>
 #include <string.h>
 
 #include "formulate/graph/longest_graph.h"

@@ -3,9 +3,6 @@
 // a row of the MILP, valid for every plan of the layout.
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "data/schedule/schedule.h"
 
 struct graph; // a schedule compiled for walks: topological order, predecessors, symbols

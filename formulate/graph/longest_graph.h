@@ -1,8 +1,6 @@
 // The inside of a compiled graph: what the walks over it share.
 #pragma once
 
-#include <stdbool.h>
-
 #include "formulate/graph/longest.h"
 
 // Ends at durations[symbol] + max(end of plain, end of weighted + durations[weight]).

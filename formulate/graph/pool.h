@@ -2,9 +2,6 @@
 // followed by its laps (path_size in formulate/choices).
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "data/base/arena.h"
 
 struct path_pool {

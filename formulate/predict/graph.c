@@ -1,6 +1,5 @@
 // The graphs of the layouts seen so far. They depend only on the layout, and a table of runs has
 // few layouts.
-#include <assert.h>
 #include <string.h>
 
 #include "formulate/predict/internal.h"

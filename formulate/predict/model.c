@@ -1,10 +1,7 @@
 // A row's model: a shipped one by its name, or what the row's columns say (docs/FORMATS.md, runs).
 #include <ctype.h>
-#include <math.h>
-#include <stdio.h>
 
 #include "data/base/names.h"
-#include "data/base/shipped.h"
 #include "formulate/predict/internal.h"
 
 static int64_t stated(int64_t value, int64_t otherwise)

@@ -4,11 +4,8 @@
 #include "formulate/predict/spellings.h"
 
 #include <math.h>
-#include <stddef.h>
-#include <stdio.h>
 #include <string.h>
 
-#include "data/inputs/job.h"
 #include "data/inputs/model/model.h"
 
 #define METRIC_NAME(constant, name) name,

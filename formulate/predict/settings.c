@@ -1,9 +1,7 @@
 // What a predictor is told after it was opened: ranges, likenesses, numbers of the costs.
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/inputs/cost_keys.h"
 #include "formulate/predict/internal.h"
 
 void predictor_ask_ranges(struct predictor *p, bool asked)

@@ -2,7 +2,6 @@
 // meaning of a blank cell is decided here (docs/FORMATS.md, runs), but for what depends on who ran
 // it (unstated.c).
 #include <ctype.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "data/kinds/schedules.h"

@@ -6,7 +6,6 @@
 #include "formulate/price/price.h"
 
 #include <assert.h>
-#include <math.h>
 #include <string.h>
 
 #include "formulate/price/pricing.h"

@@ -2,7 +2,6 @@
 // graph stays too: what it leaves out because it took no time is left out here as well.
 #include "formulate/price/range.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "formulate/graph/longest.h"

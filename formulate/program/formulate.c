@@ -4,7 +4,6 @@
 // so every choice is in only one of them.
 #include "formulate/program/formulate.h"
 
-#include <assert.h>
 #include <stdlib.h>
 
 #include "data/base/least.h"

@@ -7,7 +7,6 @@
 
 #include "measure/cpu/internal.h"
 #include "measure/sampling/host.h"
-#include "data/base/least.h"
 #include "data/base/random.h"
 #include "data/base/watch.h"
 

@@ -3,7 +3,6 @@
 // read.
 #pragma once
 
-#include <stdbool.h>
 #include <string.h>
 
 #include "measure/sampling/team.h"

@@ -3,7 +3,6 @@
 // the smaller one.
 #include <cblas.h>
 
-#include "data/base/least.h"
 #include "measure/cpu/internal.h"
 
 static void run_share(const void *argument, struct share own)

@@ -2,8 +2,6 @@
 // last line of the log.
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 
 #include "data/numbers/samples.h"

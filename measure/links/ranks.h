@@ -5,8 +5,6 @@
 // same order. A failure inside MPI ends all processes with MPI's own text.
 #pragma once
 
-#include <stdbool.h>
-
 #include "data/base/arena.h"
 #include "data/base/status.h"
 

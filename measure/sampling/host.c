@@ -1,7 +1,6 @@
 // Linux's own tables where available; elsewhere what POSIX provides.
 #include "measure/sampling/host.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>

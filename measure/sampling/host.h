@@ -1,10 +1,6 @@
 // Properties of the machine that a process runs on, independent of what is measured.
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "data/numbers/samples.h"
 
 // host, processor, gpu (the processor's name), memory_bytes; threads is 1.

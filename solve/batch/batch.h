@@ -12,8 +12,6 @@
 #pragma once
 
 #include <signal.h>
-#include <stdbool.h>
-#include <stdint.h>
 
 #include "data/base/arena.h"
 #include "data/base/status.h"

@@ -4,7 +4,6 @@
 // a balanced plan, some more layers on one stage, taken from the others in equal shares. They are
 // not plans, and need not be: whatever weights the game finds, the dynamic programme turns them
 // into a bound. This is done twice, the second time closer, around the mean of the first.
-#include <assert.h>
 #include <string.h>
 
 #include "data/base/least.h"

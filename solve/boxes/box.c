@@ -4,7 +4,6 @@
 // paths are critical for such a plan or for the mean of the plans.
 #include "solve/boxes/box.h"
 
-#include <assert.h>
 #include <string.h>
 
 #include "data/base/grow.h"

@@ -1,8 +1,6 @@
 // Internals of closing boxes, shared by the files of solve/boxes.
 #pragma once
 
-#include <stdint.h>
-
 #include "data/base/arena.h"
 #include "data/places/cluster.h"
 #include "formulate/graph/pool.h"

@@ -1,8 +1,6 @@
 // Opens box closers: tables and paths; and creates boxes. Boxes are closed in box.c.
-#include <assert.h>
 #include <string.h>
 
-#include "solve/boxes/box.h"
 #include "solve/boxes/box_internal.h"
 
 enum {

@@ -4,8 +4,6 @@
 // over the tables is in solve/boxes/dynamic_walk.c.
 #include "solve/boxes/dynamic.h"
 
-#include <assert.h>
-
 #include "solve/boxes/dynamic_table.h"
 
 static void list_boundary_kinds(struct dynamic *d, struct arena *arena)

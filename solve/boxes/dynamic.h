@@ -12,9 +12,6 @@
 // of a rank (one group, its memory) is left to whoever splits the boxes.
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "formulate/choices/choices.h"
 
 __extension__ typedef __int128 wide;

@@ -3,8 +3,6 @@
 // is open, of what has ended, and the best plan's time.
 #pragma once
 
-#include <stdbool.h>
-
 #include "data/base/arena.h"
 #include "data/results/bound.h"
 

@@ -4,11 +4,7 @@
 // dynamic programme.
 #include "solve/boxes/box_internal.h"
 
-#include <assert.h>
-#include <math.h>
 #include <string.h>
-
-#include "solve/boxes/dynamic.h"
 
 struct game {
     int symbols, path_size, paths_max, plans_max, path_count, plan_count;

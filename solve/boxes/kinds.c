@@ -3,7 +3,6 @@
 // a price of a layer of a kind on a rank, price x (layers - most) and price x (least - layers) are
 // 0 or less for every plan of the box, so either may be added (docs/PROOFS.md 5.2). Good prices
 // come with the weights of shares.c; what is in no plan of the box is removed first.
-#include <assert.h>
 #include <string.h>
 
 #include "data/base/least.h"

@@ -3,7 +3,6 @@
 // stages and within the limit for every plan, so price x (bytes - limit) may be added for any price
 // >= 0 (docs/PROOFS.md 5). Good prices come from the game: such a limit is a row in addition to the
 // paths, and its pay-off rises steeply with the missing bytes.
-#include <assert.h>
 #include <string.h>
 
 #include "data/base/least.h"

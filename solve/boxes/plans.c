@@ -1,9 +1,7 @@
 // The plans of the game: adds each round's least plan, and removes plans that are no longer in the
 // box.
-#include <assert.h>
 #include <string.h>
 
-#include "solve/boxes/box.h"
 #include "solve/boxes/box_internal.h"
 
 enum { GAME_STEPS = 200 };

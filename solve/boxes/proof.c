@@ -1,11 +1,8 @@
 // The records of a search by boxes, and their second evaluation: see proof.h.
 #include "solve/boxes/proof.h"
 
-#include <assert.h>
-
 #include "data/base/grow.h"
 #include "data/base/least.h"
-#include "solve/boxes/dynamic.h"
 
 int64_t box_proof_add(struct box_proof *p, const bool *allowed, int choice_count,
                       const struct layer_span *spans, int span_count, struct arena *arena)

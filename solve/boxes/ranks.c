@@ -1,6 +1,5 @@
 // Boxes where a rank has several stages: constraints between the stages of a rank, and the starting
 // paths.
-#include <assert.h>
 #include <string.h>
 
 #include "data/base/least.h"

@@ -1,11 +1,9 @@
 // See search.h. Open boxes are taken by their bound, then by age. Finished boxes are reused.
 #include "solve/boxes/search.h"
 
-#include <assert.h>
 #include <string.h>
 
 #include "data/base/least.h"
-#include "solve/boxes/dynamic.h"
 #include "solve/boxes/frontier.h"
 
 enum { MASK_BYTES_MAX = 1 << 28 };

@@ -5,7 +5,6 @@
 // (dynamic_ranks_memory.c). The rows' multipliers are the weights; the dynamic programme turns
 // them into a bound. The game of paths against plans (box_internal.h) has the same solution, but
 // needs far more plans to outline it.
-#include <math.h>
 #include <string.h>
 
 #include "data/base/least.h"

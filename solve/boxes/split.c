@@ -3,8 +3,6 @@
 // the mixture has only in part. By ranks the split is at the number of layers on a rank, so that
 // each half constrains all of the rank's stages together.
 
-#include <assert.h>
-
 #include "solve/boxes/box_internal.h"
 
 static const double share_least = 0.02; // least share of a plan in the mixture that counts

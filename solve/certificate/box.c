@@ -1,7 +1,5 @@
 // Operations on a box of the checker, for the maker of certificates.
 
-#include <assert.h>
-
 #include "solve/certificate/internal.h"
 
 struct check_box maker_copy_box(const struct maker *m, const struct check_box *box,

@@ -1,7 +1,6 @@
 // The boxes: following the search's records, and going further where a box stays open. Every round
 // is applied to the box by the checker's own function; a round that changes nothing is not
 // written.
-#include <assert.h>
 #include <string.h>
 
 #include "solve/certificate/internal.h"

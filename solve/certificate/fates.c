@@ -1,6 +1,5 @@
 // Which of the layout-specific arguments closes each layout of a space: worker processes take a
 // range of layouts each. The result does not depend on their number.
-#include <assert.h>
 #include <string.h>
 
 #include "solve/certificate/internal.h"

@@ -1,6 +1,5 @@
 // Converts paths of the planner's graph to the checker's: operations are the same in both, only
 // their numbers differ.
-#include <assert.h>
 #include <string.h>
 
 #include "solve/certificate/internal.h"

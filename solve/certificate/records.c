@@ -6,8 +6,6 @@
 // prices.
 #include "solve/certificate/internal.h"
 
-#include <assert.h>
-
 struct taker {
     struct proof *p;
     const struct box_proof *records;

@@ -1,8 +1,5 @@
 // The certificate of a space: fates, dominated layouts, proofs.
 
-#include <assert.h>
-#include <stdio.h>
-
 #include "data/base/grow.h"
 #include "data/base/least.h"
 #include "solve/certificate/internal.h"

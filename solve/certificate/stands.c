@@ -1,8 +1,6 @@
 // Stages with widths of their own on named nodes, part by part in preorder: a part is proven as far
 // as few boxes do it, otherwise its next stage stands in every way.
 
-#include <assert.h>
-
 #include "solve/certificate/internal.h"
 #include "solve/checker/places/named.h"
 #include "solve/places/named.h"

@@ -1,7 +1,6 @@
 // Paths as the file writes them: where they start, and which successor comes next, step by step.
 // The successors of an operation come from the schedule's tables, in the order of docs/PROOFS.md
 // 3.
-#include <assert.h>
 #include <string.h>
 
 #include "solve/certificate/internal.h"

@@ -5,8 +5,6 @@
 
 #include "solve/checker/places/tree.h"
 
-#include <assert.h>
-
 enum { PARTS_MOST = 1500, BOXES_OF_PART = 30, BOXES_OF_WHOLE = 400 };
 
 struct tree_maker {

@@ -1,7 +1,5 @@
 // The file: claims, incumbent, what is counted, boxes in preorder, and the paths they use.
 
-#include <assert.h>
-
 #include "data/base/grow.h"
 #include "solve/certificate/internal.h"
 

@@ -4,7 +4,6 @@
 // published planner (docs/FORMULAS.md section 16).
 #pragma once
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "data/base/arena.h"

@@ -9,7 +9,6 @@
 
 #include "data/base/least.h"
 #include "data/base/random.h"
-#include "data/base/status.h"
 #include "solve/chains/internal.h"
 
 enum { PART_MAX = 8, NEAR = 8 };

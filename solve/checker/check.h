@@ -3,9 +3,6 @@
 // in integers. docs/PROOFS.md says what it verifies, what it assumes and how the file is written.
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "data/base/arena.h"
 #include "data/base/status.h"
 #include "solve/checker/read/text.h"

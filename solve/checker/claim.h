@@ -2,7 +2,6 @@
 // audited as that command does: by the judge's prices, with the hash of every source compared.
 #pragma once
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "data/base/arena.h"

@@ -3,7 +3,6 @@
 // certificate's claims; anything only read from the certificate is marked as such.
 #include "solve/checker/verdict.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "solve/checker/proof.h"

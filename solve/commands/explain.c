@@ -1,8 +1,6 @@
 // plumbline explain LOG: a training log as a problem, predicted against measured, and the best
 // change.
 
-#include "data/base/file.h"
-#include "data/inputs/framework.h"
 #include "solve/commands/commands.h"
 #include "solve/commands/internal.h"
 #include "solve/commands/verbs.h"

@@ -1,18 +1,14 @@
 // What each framework reaches: a plan for each, in a process and a folder of its own, and one
 // table.
-#include "data/inputs/framework.h"
 
 #include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "data/base/command.h"
-#include "data/base/file.h"
 #include "data/text/table.h"
 #include "solve/commands/internal.h"
 #include "solve/commands/verbs.h"
 #include "solve/process/supervise.h"
-#include "solve/report/report.h"
 
 static const enum framework compared[] = {FRAMEWORK_MEGATRON, FRAMEWORK_TORCHTITAN,
                                           FRAMEWORK_DEEPSPEED, FRAMEWORK_NEMO};

@@ -5,8 +5,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "data/base/file.h"
-#include "data/inputs/framework.h"
 #include "solve/commands/commands.h"
 #include "solve/report/export/export.h"
 

@@ -2,15 +2,11 @@
 // commands one after the other; each is printed, so that all can be repeated.
 #include <string.h>
 
-#include "data/base/file.h"
-#include "data/inputs/framework.h"
-#include "data/results/layouts.h"
 #include "data/text/shell.h"
 #include "formulate/commands.h"
 #include "solve/commands/commands.h"
 #include "solve/commands/internal.h"
 #include "solve/commands/verbs.h"
-#include "solve/report/report.h"
 
 enum { WORDS_MAX = 200 }; // with every --without that may be given
 

@@ -1,10 +1,6 @@
 // What nobody stated of a plan's numbers and kernels: what was taken, and the plan's time with what
 // it may be instead.
 
-#include <stdio.h>
-
-#include "data/base/units.h"
-#include "data/schedule/schedule.h"
 #include "formulate/graph/longest.h"
 #include "formulate/graph/objective.h"
 #include "formulate/price/price.h"

@@ -4,15 +4,12 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "data/base/file.h"
 #include "data/frameworks/models.h"
-#include "data/inputs/framework.h"
 #include "data/results/verdict.h"
 #include "solve/commands/commands.h"
 #include "solve/commands/internal.h"
 #include "solve/commands/verbs.h"
 #include "solve/report/export/export.h"
-#include "solve/report/report.h"
 
 #define FORMAT_NAME(constant, name, ...) name,
 static const char *const format_names[] = {REPORT_FORMATS(FORMAT_NAME) NULL};

@@ -4,11 +4,9 @@
 
 #include <string.h>
 
-#include "data/base/file.h"
 #include "formulate/price/range.h"
 #include "solve/commands/internal.h"
 #include "solve/report/html/html.h"
-#include "solve/report/report.h"
 
 // ---- plans with a placement
 

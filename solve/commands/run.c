@@ -8,13 +8,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "data/base/file.h"
-#include "data/base/shipped.h"
 #include "data/base/watch.h"
 #include "solve/commands/commands.h"
 #include "solve/commands/internal.h"
 #include "solve/commands/verbs.h"
-#include "solve/report/report.h"
 
 enum { WORDS_MAX = 64, LINE_BYTES = 4096, STOP_WAIT_MS = 100 };
 

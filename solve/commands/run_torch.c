@@ -1,8 +1,6 @@
 // The task of data/torch/run.py: layers of each stage, the schedule, sizes.
 #include "solve/commands/internal.h"
 
-#include "data/base/file.h"
-#include "data/base/shipped.h"
 #include "data/kinds/schedules.h"
 #include "data/results/origin.h"
 #include "solve/report/export/export.h"

@@ -2,7 +2,6 @@
 // so the solver's other numbers do not count.
 #include "solve/commands/solution.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

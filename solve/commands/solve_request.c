@@ -1,8 +1,6 @@
 // The options of plumbline solve.
 #include <string.h>
 
-#include "data/base/file.h"
-#include "data/results/claim.h"
 #include "solve/commands/commands.h"
 #include "solve/commands/solve_request.h"
 #include "solve/layout/steps.h"

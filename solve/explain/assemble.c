@@ -1,6 +1,5 @@
 // The run as a row of runs: what the log states, what the user says instead, and what had to be
 // taken for the rest, with its reason. What a program does by itself is filled by the prediction.
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,11 +1,9 @@
 // The FLOP of a token certify a reading: a log's TFLOP/s x time x GPUs / tokens agree with the
 // model's own to three digits when model, sequence, batch and GPUs are read right. Programs count
 // in different ways: attention in full or its causal half, recomputation or not.
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/base/shipped.h"
 #include "data/inputs/model/size.h"
 #include "solve/explain/internal.h"
 

@@ -2,7 +2,6 @@
 // here. The run's own layout and switches are kept otherwise.
 #include <string.h>
 
-#include "data/inputs/framework.h"
 #include "solve/explain/internal.h"
 
 static const struct {

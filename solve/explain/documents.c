@@ -1,6 +1,4 @@
 // The run as documents: what plan, solve and compare read.
-#include "data/base/file.h"
-#include "data/inputs/problem.h"
 #include "solve/explain/internal.h"
 
 // Every stage holds exactly the layers that it has in the run, recomputed as there: alone these

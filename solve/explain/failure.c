@@ -1,7 +1,6 @@
 // A run that ran out of memory: what its report says by itself, what memory alone can stand in for
 // (a model by its size, a batch by the request that failed), and for which of the values that the
 // text leaves open it would not fit.
-#include <math.h>
 #include <string.h>
 
 #include "data/base/least.h"

@@ -1,11 +1,9 @@
 // Which GPU it ran on: by its name, by its card's memory, by the peak behind a log's utilisation,
 // and last by what most people trained on whose time is near.
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "data/base/least.h"
-#include "data/base/shipped.h"
 #include "solve/explain/internal.h"
 
 // "h100-80gb" -> 80, "ascend-910b-64gb" -> 64; 0: it has none.

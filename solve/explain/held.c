@@ -2,7 +2,6 @@
 // reference model, the other models of PPO, copies of a step of PyTorch's, copies of a rank's
 // weights; what other processes hold; what is there before weights are shared (docs/FORMATS.md,
 // logs).
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,5 @@
 // What most probably explains the difference between predicted and measured; where no model does, a
 // class. Plain causes that the log itself states come first.
-#include <math.h>
 #include <string.h>
 
 #include "solve/explain/internal.h"

@@ -3,7 +3,6 @@
 // "fill + (m-1) x slowest" for each slowest), by dynamic programming. Then a few rounds in which
 // the paths that were critical so far share the weight. What the table does not count exactly is
 // repaired: where a resource exceeds its limit, the use that is cheapest to give up is forbidden.
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 

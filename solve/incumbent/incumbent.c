@@ -2,7 +2,6 @@
 // exact replay. The effort is counted in replays and all draws come from one seeded generator
 // (splitmix64), so a seed determines the plan. Arithmetic is on integers, or on doubles that hold
 // integers below 2^53: the same on every machine.
-#include <assert.h>
 #include <string.h>
 
 #include "data/base/random.h"

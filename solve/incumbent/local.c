@@ -2,7 +2,6 @@
 // choices. A neighbour is first compared with the pool of critical paths seen so far: each gives a
 // lower bound on its time, and the sum over the few changed symbols costs far less than a replay.
 // Only a neighbour that passes the whole pool is replayed, and its path is added to the pool.
-#include <assert.h>
 #include <string.h>
 
 #include "solve/incumbent/internal.h"

@@ -3,8 +3,6 @@
 // its layers; while the rank is too full, the stage is changed that adds the least load per byte
 // saved at the fullest moment.
 
-#include <assert.h>
-
 #include "data/base/least.h"
 #include "solve/incumbent/internal.h"
 

@@ -2,7 +2,6 @@
 // there is derived again from what it is a copy of. One that is missing states nothing.
 #include <string.h>
 
-#include "data/base/file.h"
 #include "solve/judge/internal.h"
 
 struct copies {

@@ -2,7 +2,6 @@
 // search ended, and the groups and options that it repeats, so that it can be read on its own.
 #include <string.h>
 
-#include "data/inputs/problem.h"
 #include "solve/judge/internal.h"
 
 struct statement {

@@ -2,7 +2,6 @@
 // in which all stages have its width; what two unlike neighbours send each other by both.
 #include <string.h>
 
-#include "data/inputs/problem.h"
 #include "solve/judge/internal.h"
 
 // ---- the plan's groups

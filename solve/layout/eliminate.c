@@ -3,10 +3,7 @@
 // as the reason.
 #include "solve/layout/internal.h"
 
-#include <assert.h>
 #include <string.h>
-
-#include "solve/boxes/box.h"
 
 enum { SWEEPS_MAX = 8 };
 

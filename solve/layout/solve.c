@@ -6,7 +6,6 @@
 
 #include "data/results/bound.h"
 #include "formulate/graph/objective.h"
-#include "solve/boxes/box.h"
 #include "solve/layout/steps.h"
 #include "solve/tree/proof.h"
 

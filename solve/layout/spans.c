@@ -1,8 +1,6 @@
 // Spans of layers as stages whose replicas take whole micro-batches in turn: see internal.h.
 #include "solve/layout/internal.h"
 
-#include <assert.h>
-
 #include "data/base/least.h"
 
 static int stage_of_span(const struct spans *s, int first, int end)

@@ -1,9 +1,6 @@
 // The steps between the choices and the tree, and from the tree to the result.
 
-#include <stdio.h>
-
 #include "data/base/grow.h"
-#include "data/results/bound.h"
 #include "formulate/graph/objective.h"
 #include "solve/layout/internal.h"
 #include "solve/layout/steps.h"

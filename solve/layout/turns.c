@@ -6,8 +6,6 @@
 // most the slots there are is found by halving; each load that is refused is a bound. Where any
 // number of stages will do, the table is one for all of them (docs/PROOFS.md 15.6).
 
-#include <assert.h>
-
 #include "data/base/least.h"
 #include "solve/layout/internal.h"
 #include "solve/layout/steps.h"

@@ -2,12 +2,8 @@
 // what was known before it, never on the workers' number or speed. A bound only rises; the answer's
 // bound is the least of all layouts' bounds.
 
-#include <stdio.h>
-
 #include "data/base/least.h"
-#include "data/results/bound.h"
 #include "formulate/graph/objective.h"
-#include "formulate/price/price.h"
 #include "solve/layouts/search.h"
 
 static int64_t best_known_ns(const struct search *s)

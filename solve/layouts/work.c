@@ -1,7 +1,6 @@
 // The work of the worker processes of a search over layouts: scan a range of the space, sharpen
 // bounds, solve one layout. An answer is a function of its request alone, so it does not matter
 // which worker gives it.
-#include <assert.h>
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,5 @@
 // A placed plan as a plan document: its placement, and the claims of its slowest replica.
 
-#include <assert.h>
-
 #include "solve/places/internal.h"
 
 // The claims of the slowest replica: values that depend on nodes replace those that depend on

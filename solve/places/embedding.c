@@ -1,6 +1,5 @@
 // The fused embedding sync: one ring through the replicas of the first and the last stage, in an
 // order of its own. Its members are the first stage's replicas, then the last stage's.
-#include <assert.h>
 #include <string.h>
 
 #include "data/base/least.h"

@@ -3,7 +3,6 @@
 // placement, up to renaming of replicas. A branch ends when a replica's own time, with syncs as
 // fast as in the relaxation, reaches the best. Only with one stage per rank: there the layers and
 // options of a stage determine one choice on each group.
-#include <assert.h>
 #include <string.h>
 
 #include "data/base/least.h"

@@ -3,11 +3,8 @@
 // sets of them; for many, the chain may return to a group, but not immediately. The least time of
 // each boundary by itself is already counted; the chain adds what is beyond it.
 
-#include <assert.h>
-
 #include "data/base/least.h"
 #include "solve/chains/chains.h"
-#include "solve/boxes/dynamic.h"
 #include "solve/places/joint.h"
 
 enum { SETS_MAX = 12, GROUPS_FREE_MAX = 64 };

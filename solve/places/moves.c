@@ -3,7 +3,6 @@
 // assignment problem, by shortest augmenting paths with potentials; S: Kuhn's method in the form of
 // Jonker and Volgenant). Then every rank moves back if that makes the plan no slower, or not slower
 // than the requested gap allows.
-#include <assert.h>
 #include <string.h>
 
 #include "solve/places/internal.h"

@@ -3,7 +3,6 @@
 // which is better depends on the slowest replica, and on the rings of the other stages. Orders that
 // are no better for any replica are left out; of the others all combinations are tried that may be
 // faster than the best so far.
-#include <assert.h>
 #include <string.h>
 
 #include "data/base/least.h"

@@ -3,7 +3,6 @@
 // Finding the rows, and the order of the ring through their first nodes, is the chains problem
 // (solve/chains/chains.h). The ring within a node counts only on the first nodes, as the slowest of
 // them: there is one search for each value that it can have, in which slower nodes cannot be first.
-#include <assert.h>
 #include <stdlib.h>
 
 #include "data/base/least.h"

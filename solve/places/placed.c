@@ -1,7 +1,6 @@
 // The time of a placed plan: rings, durations of each replica, the slowest one's longest path.
 #include "solve/places/placed.h"
 
-#include <assert.h>
 #include <string.h>
 
 #include "data/base/least.h"

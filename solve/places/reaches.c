@@ -8,7 +8,6 @@
 
 #include "data/base/least.h"
 #include "data/base/watch.h"
-#include "data/places/cluster.h"
 #include "data/results/bound.h"
 #include "solve/chains/chains.h"
 #include "solve/places/internal.h"

@@ -4,8 +4,6 @@
 // takes at least the least time among links that are no better than that. Every link counts as if
 // its ring were alone on its nodes' cards; links within a node count if a whole ring fits there.
 
-#include <assert.h>
-
 #include "data/base/least.h"
 #include "solve/chains/chains.h"
 #include "solve/places/internal.h"

@@ -1,5 +1,4 @@
 // Rings of a placed plan: the order of a stage's replicas, and the time of their sync.
-#include <assert.h>
 #include <string.h>
 
 #include "data/base/least.h"

@@ -2,7 +2,6 @@
 // (one may be a spare), reversals within a replica, and layers moved from one stage to another.
 // Steps that do not change the time are also taken: of several slow replicas only one may get
 // faster at a time. When the search is stuck, it is perturbed and continues from the best.
-#include <assert.h>
 #include <string.h>
 
 #include "data/base/least.h"

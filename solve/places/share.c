@@ -4,8 +4,6 @@
 // replicas, so the least T for which some distribution has L(k, m) <= T everywhere is a bound. Only
 // those L are computed that some distribution below the goal depends on; for the others a lower
 // value is used: L grows with m and falls with k (docs/FORMULAS.md section 15).
-#include <assert.h>
-#include <math.h>
 #include <stdlib.h>
 
 #include "data/base/least.h"

@@ -3,9 +3,6 @@
 // relaxations of the tree.
 #include "solve/places/single.h"
 
-#include <assert.h>
-
-#include "data/places/cluster.h"
 #include "solve/places/internal.h"
 
 bool placed_is_single(const struct placed *p)

@@ -3,8 +3,6 @@
 // together. Up to GROUPS_MAX nodes.
 #pragma once
 
-#include <stdbool.h>
-
 #include "solve/places/placed.h"
 
 bool placed_is_single(const struct placed *p);

@@ -1,9 +1,6 @@
 // A problem whose cluster has places: first the program over groups, at the least price of every
 // link, which is a relaxation and gives layers and options; then the search for a placement.
 
-#include <assert.h>
-#include <math.h>
-
 #include "data/base/least.h"
 #include "data/results/bound.h"
 #include "solve/places/internal.h"

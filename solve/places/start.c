@@ -1,7 +1,6 @@
 // Starting from an earlier plan: its layers and options, and its nodes by their names. Ranks whose
 // node is gone get a spare one, each the best of those left, one rank after another. The time of
 // the unchanged earlier plan is computed with its rings as they are.
-#include <assert.h>
 #include <string.h>
 
 #include "solve/places/internal.h"

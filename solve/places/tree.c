@@ -5,7 +5,6 @@
 // first among equals. Of replicas, and of nodes whose links are all equal, only one order is tried.
 // When all ranks have nodes, the choices are split until no replica can be faster than the best
 // plan.
-#include <assert.h>
 #include <string.h>
 
 #include "data/base/least.h"

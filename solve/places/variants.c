@@ -1,7 +1,6 @@
 // Prepares a placement's problem for each number of micro-batches that a replica may take:
 // schedule, choices, graph. Numbers with which a stage holds the same activations have the same
 // choices.
-#include <assert.h>
 #include <string.h>
 
 #include "data/kinds/schedules.h"

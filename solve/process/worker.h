@@ -3,8 +3,6 @@
 // computes is a function of the message it gets and of the memory it was forked with.
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "data/base/arena.h"

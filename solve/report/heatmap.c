@@ -3,8 +3,6 @@
 // link, as used in pricing.
 #include "solve/report/heatmap.h"
 
-#include <math.h>
-
 #include "solve/report/report.h"
 
 static const double plot_most = 760, cell_most = 40, cell_least = 4;

@@ -2,8 +2,6 @@
 // includes only data.
 #pragma once
 
-#include <stdint.h>
-
 #include "data/text/pieces.h"
 #include "data/results/plan.h"
 #include "data/schedule/schedule.h"

@@ -7,7 +7,6 @@
 #include "solve/tree/internal.h"
 
 #include <math.h>
-#include <setjmp.h>
 #include <stdlib.h>
 
 // How often the thread's whole GLPK environment, with all its problems, was dropped: the only way

@@ -1,9 +1,6 @@
 // One job of the tree: depth first below one box.
 #include "solve/tree/job.h"
 
-#include <assert.h>
-#include <math.h>
-
 #include "data/base/grow.h"
 #include "data/results/bound.h"
 #include "solve/tree/node.h"

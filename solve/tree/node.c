@@ -2,9 +2,6 @@
 // decide where to look: which path is violated, which level is fractional.
 #include "solve/tree/node.h"
 
-#include <assert.h>
-#include <math.h>
-
 enum { PATHS_AT_ONCE = 6, PRICE_RAISES = 4 };
 static const double violated_ns = 0.3;
 

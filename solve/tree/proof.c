@@ -1,7 +1,6 @@
 // The tree's proof in the form of a search by boxes.
 #include "solve/tree/proof.h"
 
-#include <assert.h>
 #include <string.h>
 
 struct translation {

@@ -1,12 +1,10 @@
 // The tree's rounds of jobs, best bound first.
 #include "solve/tree/tree.h"
 
-#include <assert.h>
 #include <string.h>
 
 #include "data/base/grow.h"
 #include "data/base/least.h"
-#include "solve/process/worker.h"
 
 // Rounds are long enough to occupy a few processes, and jobs short enough to balance the work.
 // These are constants because they determine the course of the search. In a large tree the bound

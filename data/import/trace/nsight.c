@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/base/file.h"
 #include "data/base/grow.h"
 #include "data/text/table.h"
 

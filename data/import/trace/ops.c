@@ -3,7 +3,6 @@
 // times as much; memory-bound parts read their inputs and write one array as large as the largest.
 #include "data/import/trace/ops.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "data/base/grow.h"

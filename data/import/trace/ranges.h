@@ -2,8 +2,6 @@
 // range.
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 
 #include "data/base/arena.h"

@@ -3,8 +3,6 @@
 // their costs.
 #include "data/inputs/model/internal.h"
 
-#include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 const char *const layer_kind_names[] = {"embedding", "block",  "head",      "measured",

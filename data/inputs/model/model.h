@@ -3,9 +3,6 @@
 // measured layers whose bytes are stated here and whose times are in the costs.
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "data/base/units.h"
 #include "data/text/document.h"
 

@@ -2,8 +2,6 @@
 // the dual simplex on a dense dictionary. Floating point: nothing is proven here.
 #pragma once
 
-#include <stdbool.h>
-
 #include "data/base/arena.h"
 
 struct simplex;

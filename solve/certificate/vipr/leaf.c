@@ -2,8 +2,6 @@
 // multipliers. They come from the relaxation, with the decision's longest path as a row, or with
 // the price of violating a row raised until the bound passes the target.
 
-#include <math.h>
-
 #include "solve/certificate/vipr/internal.h"
 
 enum { PRICE_RAISES = 12 };

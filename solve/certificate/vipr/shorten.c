@@ -1,8 +1,6 @@
 // Multipliers with fewer bits that still prove what they must: finds the coarsest power of two.
 // All values derived from them are then multiples of it, and are divided by it when written.
 
-#include <math.h>
-
 #include "solve/certificate/vipr/internal.h"
 
 enum { COARSEST_BITS = 36 };

@@ -1,7 +1,5 @@
 // What is decided of a stage: see choices.h.
 
-#include <stddef.h>
-
 #include "solve/checker/layout/choices.h"
 
 #define AT(member) offsetof(struct check_decision, member)

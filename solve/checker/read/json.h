@@ -4,8 +4,6 @@
 #pragma once
 
 #include <cjson/cJSON.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "data/base/arena.h"

@@ -4,12 +4,10 @@
 // cannot.
 #include <errno.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "data/base/file.h"
 #include "data/base/grow.h"
 #include "formulate/commands.h"
 #include "solve/commands/commands.h"

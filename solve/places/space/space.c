@@ -3,13 +3,9 @@
 // groups, then, least bound first, a solve, until no remaining layout can be better than the best
 // plan by more than the requested gap. Workers do both, in rounds: a round's requests depend on
 // what was known before it, never on the workers' number or speed.
-#include <assert.h>
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "data/base/least.h"
-#include "data/results/bound.h"
 #include "solve/places/space/internal.h"
 #include "solve/process/stop.h"
 

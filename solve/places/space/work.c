@@ -1,8 +1,6 @@
 // The work of the worker processes of a search over a space on nodes: bound one layout, or solve
 // it.
 
-#include <math.h>
-
 #include "solve/places/space/internal.h"
 
 enum placed_request { REQUEST_BOUND, REQUEST_PLAN };

@@ -1,7 +1,6 @@
 // A plan as a run of Megatron Core. Layout grammar: stages separated by '|', E embedding, t decoder
 // layer, m layer that predicts a further token, L loss, x*n repeats; one E first, one L last, all m
 // in one stage. Stage k of V p is chunk k / p of pipeline rank k mod p, as here.
-#include <math.h>
 #include <string.h>
 
 #include "solve/report/export/internal.h"

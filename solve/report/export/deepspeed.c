@@ -1,6 +1,5 @@
 // A plan as DeepSpeed's JSON. What DeepSpeed's keys do not express is under the key "plumbline",
 // which DeepSpeed ignores: what the model's code has to do, and the notes.
-#include <math.h>
 
 #include "solve/report/export/internal.h"
 #include "data/kinds/schedules.h"

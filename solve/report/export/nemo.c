@@ -1,6 +1,5 @@
 // A plan as YAML for NeMo's Megatron Bridge: sections and fields of its ConfigContainer, which a
 // script merges into a recipe (process_config_with_overrides).
-#include <math.h>
 #include <string.h>
 
 #include "solve/report/export/internal.h"

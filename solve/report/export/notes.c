@@ -1,10 +1,7 @@
 // The beginning of every export, and what no framework's configuration expresses of a plan.
 #include <inttypes.h>
-#include <math.h>
-#include <stdarg.h>
 
 #include "solve/report/export/internal.h"
-#include "solve/report/report.h"
 #include "data/kinds/schedules.h"
 
 // ---- layers

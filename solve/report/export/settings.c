@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/text/json.h"
 #include "solve/report/export/internal.h"
 
 static size_t section_length(const char *key)
