@@ -2,14 +2,9 @@
 // costs or left open.
 #pragma once
 
-#include <stdio.h>
-
 #include "calibrate/fit/fit.h"
-#include "data/inputs/costs.h"
-#include "data/inputs/model/model.h"
 #include "calibrate/message_ends.h"
 #include "data/base/command.h"
-#include "data/results/plan_run.h"
 
 struct calibrate_settings {
     const char *name;         // of the device in the costs; NULL: as in the samples

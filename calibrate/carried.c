@@ -2,13 +2,9 @@
 // plan's time with these costs, against its iterations, gives the trainer's factor.
 #include "calibrate/calibrate.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/base/file.h"
-#include "data/inputs/cost_keys.h"
-#include "data/numbers/intervals.h"
 #include "data/results/origin.h"
 #include "formulate/price/range.h"
 

@@ -9,8 +9,6 @@
 #include "calibrate/fit/fit.h"
 #include "calibrate/runs/runs.h"
 #include "data/base/grow.h"
-#include "data/text/table.h"
-#include "data/base/file.h"
 
 enum { COLUMN_GPU, COLUMN_ROWS, COLUMN_COLUMNS, COLUMN_DEPTH, COLUMN_SECONDS, COLUMN_COUNT };
 static const char *const column_names[COLUMN_COUNT] = {"gpu", "m", "n", "k", "median_us"};

@@ -1,6 +1,5 @@
 // plumbline validate: tables of measured runs in, scores of our predictions out.
 
-#include "data/base/file.h"
 #include "calibrate/commands.h"
 #include "calibrate/runs/runs.h"
 

@@ -2,13 +2,11 @@
 // attention, one set of elementwise parts. docs/FORMULAS.md section 12.
 #include "calibrate/calibrate.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "data/base/names.h"
 #include "data/inputs/cost_keys.h"
-#include "data/numbers/intervals.h"
 
 enum { PRODUCTS_PER_BLOCK = 4, ADAM_STATE_BYTES = 8, FP32_BYTES = 4 };
 

@@ -1,8 +1,6 @@
 // The numbers of products by shape, from samples. Where the base costs price products this way,
 // those numbers must not remain next to measured ones.
 #include "calibrate/calibrate.h"
-#include "calibrate/fit/fit.h"
-#include "data/numbers/intervals.h"
 
 // *alone: all of them were timed after a rest.
 static int collect(struct product_sample *to, bool *alone, const struct samples *all,

@@ -2,8 +2,6 @@
 // the vertical axis. Faint lines are decades.
 #include "calibrate/calibrate.h"
 
-#include <math.h>
-
 #include "data/text/svg.h"
 
 enum {

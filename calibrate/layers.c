@@ -7,10 +7,8 @@
 // may be off.
 #include "calibrate/calibrate.h"
 
-#include <math.h>
 #include <string.h>
 
-#include "data/numbers/intervals.h"
 #include "formulate/price/price.h"
 
 static const double flop_tolerance = 1e-6;

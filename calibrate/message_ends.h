@@ -1,7 +1,6 @@
 // What a trainer's ranks themselves do at the ends of a message, from a run's passes.
 #pragma once
 
-#include "data/inputs/costs.h"
 #include "data/results/plan_run.h"
 
 // Of all runs: passes of a rank whose operands were there when the pass before ended, the time that

@@ -1,11 +1,9 @@
 // How far each sample is from its fit: a panel for each fit, for the classes of links, and for
 // whole layers. Work, or the layer's kernels, on the horizontal axis, logarithmic; measured over
 // fitted on the vertical one, in per cent, on a scale that holds the furthest.
-#include <math.h>
 #include <string.h>
 
 #include "calibrate/calibrate.h"
-#include "data/base/file.h"
 #include "data/text/svg.h"
 
 enum {

@@ -1,8 +1,6 @@
 // Passes of blocks without a rest over the same passes after one: what power and heat take from the
 // clocks in a training step, where the kernels of a device were timed one by one.
 
-#include <math.h>
-
 #include "calibrate/calibrate.h"
 
 static bool is_twin(const struct layer_check *a, const struct layer_check *b)

@@ -5,7 +5,6 @@
 #include "data/kinds/schedules.h"
 #include "formulate/commands.h"
 #include "formulate/example/example.h"
-#include "data/base/file.h"
 
 // Where the example is written; shared by all kinds.
 struct destination {

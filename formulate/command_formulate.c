@@ -3,7 +3,6 @@
 // path rows that solve finds.
 #include "formulate/commands.h"
 
-#include "data/base/file.h"
 #include "formulate/program/formulate.h"
 #include "formulate/graph/objective.h"
 #include "formulate/price/price.h"

@@ -3,8 +3,6 @@
 // problem.
 #include <string.h>
 
-#include "data/base/file.h"
-#include "data/text/table.h"
 #include "formulate/commands.h"
 #include "data/inputs/cost_keys.h"
 #include "formulate/predict/predict.h"

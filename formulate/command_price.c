@@ -2,7 +2,6 @@
 // plans and proofs.
 #include <string.h>
 
-#include "data/inputs/framework.h"
 #include "data/kinds/schedules.h"
 #include "data/results/plan.h"
 #include "formulate/commands.h"

@@ -5,7 +5,6 @@
 #include "data/base/shipped.h"
 #include "data/inputs/costs.h"
 #include "data/inputs/model/size.h"
-#include "data/places/cluster.h"
 #include "formulate/commands.h"
 
 typedef enum status describe(const char *name, const char *path, struct arena *arena,

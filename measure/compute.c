@@ -1,10 +1,7 @@
 // plumbline-measure compute: kernels and whole layers of a model on one device. compress: times of
 // compression and decompression by size, and by rank, share kept and bits.
 
-#include <stdio.h>
-
 #include "measure/commands.h"
-#include "measure/sampling/cells.h"
 #include "measure/take.h"
 
 // Of the budget, for the minimum of repetitions; the rest is used where intervals are still wide.

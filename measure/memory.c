@@ -1,12 +1,9 @@
 // plumbline-measure memory: copies on the device over a range of sizes, transfers from and to the
 // host if the device has its own memory, and the bytes that a process takes before any tensor.
 
-#include <stdio.h>
-
 #include "data/base/shipped.h"
 #include "data/text/shell.h"
 #include "measure/commands.h"
-#include "measure/sampling/cells.h"
 #include "measure/take.h"
 
 enum { LEAST_BYTES = 1 << 16, STEP = 4 };

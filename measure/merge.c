@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/base/file.h"
-#include "data/inputs/model/model.h"
 #include "data/numbers/intervals.h"
 #include "measure/commands.h"
 

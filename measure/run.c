@@ -1,8 +1,6 @@
 // plumbline-measure run: every process is a rank of the plan, and rank 0 writes the document.
 #include "measure/links/links.h"
 
-#include "data/base/file.h"
-#include "data/base/least.h"
 #include "data/results/origin.h"
 #include "measure/run/running.h"
 #include "measure/sampling/host.h"

@@ -3,11 +3,7 @@
 #pragma once
 
 #include "data/base/command.h"
-#include "measure/sampling/backend.h"
 #include "measure/sampling/simulated.h"
-#include "data/numbers/samples.h"
-#include "data/text/document.h"
-#include "measure/sampling/cells.h"
 
 struct take_settings {
     const char *backend, *simulate, *output, *name;

@@ -4,8 +4,6 @@
 
 #include <math.h>
 
-#include "data/numbers/intervals.h"
-
 static const double root_two_pi = 2.50662827463100050242;
 
 // For the standard normal distribution, even where it underflows.

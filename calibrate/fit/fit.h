@@ -2,11 +2,7 @@
 // traffic rate where that helps.
 #pragma once
 
-#include "data/base/arena.h"
-#include "data/base/status.h"
 #include "data/numbers/intervals.h"
-#include "data/numbers/samples.h"
-#include "data/places/cluster.h"
 #include "data/inputs/costs.h"
 
 // A time as a sum of terms, none of them negative: time = sum of x[j] * design[j]. Weighted least

@@ -3,7 +3,6 @@
 #include "calibrate/fit/fit.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #define KERNEL_KIND(constant, ...) {__VA_ARGS__},

@@ -8,8 +8,6 @@
 #include <assert.h>
 #include <math.h>
 
-#include "data/numbers/intervals.h"
-
 static const double coverage = 0.95, normal_95 = 1.959963984540054;
 
 struct trial {

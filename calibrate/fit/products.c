@@ -4,11 +4,8 @@
 // numbers comes from fits that each leave out a tenth of the shapes (delete-a-group jackknife).
 #include "calibrate/fit/fit.h"
 
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
-#include "data/numbers/intervals.h"
 #include "formulate/price/price.h"
 
 enum { STEPS_MAX = 60, HALVINGS_MAX = 12, FOLDS = 10, SHAPES_MIN = 8, LONG_ROWS = 1024 };

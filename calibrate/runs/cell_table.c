@@ -5,7 +5,6 @@
 // follows from the formula. x and y become layer times of the costs, which are then used as usual.
 #include "calibrate/runs/runs.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "calibrate/fit/fit.h"

@@ -4,12 +4,10 @@
 // that the model does not explain do not distort the constants.
 #include "calibrate/runs/runs.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "calibrate/fit/fit.h"
-#include "data/numbers/intervals.h"
 
 static const double loss_scale = 0.05, difference = 1e-3, damping_first = 1e-2, damping_max = 1e8;
 enum { STEPS_MAX = 60 };

@@ -1,8 +1,6 @@
 // Fits the allocator's factor to the runs of a set that ran out of memory and those that did not.
 #include "calibrate/runs/runs.h"
 
-#include <math.h>
-
 #include "calibrate/fit/fit.h"
 
 bool file_has_peaks(const struct run_set *set, int file)

@@ -2,10 +2,6 @@
 // groups, and the prediction for each.
 #pragma once
 
-#include <stdio.h>
-
-#include "data/text/table.h"
-#include "data/base/arena.h"
 #include "formulate/predict/predict.h"
 #include "data/inputs/cost_keys.h"
 

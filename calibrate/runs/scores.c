@@ -2,7 +2,6 @@
 #include "calibrate/runs/runs.h"
 #include "data/numbers/intervals.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 double quantile(const double *sorted, int count, double share)

@@ -2,7 +2,6 @@
 // the value that brings the rows nearest to what was measured, then the next one beside it.
 #include "calibrate/runs/runs.h"
 
-#include <math.h>
 #include <string.h>
 
 // What a trait may be tried with. Traits of the model are decided by its name.

@@ -2,7 +2,6 @@
 // it, scores by source and metric.
 #include "calibrate/runs/runs.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 #include "data/numbers/intervals.h"

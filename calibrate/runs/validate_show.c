@@ -1,10 +1,7 @@
 // A validation for people and for programs.
-#include <math.h>
 #include <string.h>
 
 #include "calibrate/runs/runs.h"
-#include "data/text/table.h"
-#include "data/text/json.h"
 
 static const char *percent(char text[16], double share)
 {

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "data/base/arena.h"
-#include "data/base/status.h"
 
 enum option_type {
     OPTION_FLAG,    // bool

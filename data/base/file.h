@@ -4,7 +4,6 @@
 #include <stdio.h>
 
 #include "data/base/arena.h"
-#include "data/base/status.h"
 
 enum { SHA256_TEXT = 65 }; // 64 hexadecimal digits and the end
 enum { FILE_NAME_MAX = 4096 };

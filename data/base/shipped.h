@@ -2,7 +2,6 @@
 #pragma once
 
 #include "data/base/arena.h"
-#include "data/base/status.h"
 
 // The running program's own file; NULL: the system does not state it.
 const char *program_file(struct arena *arena);

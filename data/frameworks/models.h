@@ -2,7 +2,6 @@
 #pragma once
 
 #include "data/frameworks/setting.h"
-#include "data/inputs/framework.h"
 #include "data/inputs/problem.h"
 
 // What the framework cannot express of the model: texts of no more than GAPS_MAX gaps; returns how

@@ -1,7 +1,6 @@
 // How rotary positions are scaled, in Megatron-LM of 2026 (megatron/training/ arguments.py;
 // core/models/common/embeddings/). For Llama 3's scaling and for latent attention's YaRN, all
 // numbers except the factor are fixed there.
-#include <math.h>
 #include <string.h>
 
 #include "data/frameworks/models.h"

@@ -4,7 +4,6 @@
 #pragma once
 
 #include "data/inputs/costs.h"
-#include "data/places/cluster.h"
 #include "data/text/members.h"
 
 // AXIS(constant after DESIGN_, key)

@@ -1,7 +1,5 @@
 // A choice of a design's parameters as the costs of its device and as its cluster.
 
-#include <math.h>
-
 #include "data/hardware/designs.h"
 
 // What a vector lane does for a score of fused attention: compare, subtract, take the exponential,

@@ -6,7 +6,6 @@
 
 #include "data/base/grow.h"
 #include "data/import/import.h"
-#include "data/inputs/costs.h"
 #include "data/text/table.h"
 #include "data/base/shipped.h"
 

@@ -7,8 +7,6 @@
 #include "data/import/said.h"
 #include "data/inputs/costs.h"
 #include "data/numbers/samples.h"
-#include "data/places/cluster.h"
-#include "data/text/document.h"
 
 extern const struct command import_hf, import_megatron, import_torchtitan, import_deepspeed,
     import_axonn, import_nemo, import_nanotron, import_trainer, import_rl, import_matrix,

@@ -4,11 +4,9 @@
 // the last --head-layers are the head (their sum), and those between are the blocks: their mean, so
 // that a stage's sum is preserved. Middle layers that are not alike are refused rather than
 // averaged: a final norm may be among them, or the table may be that of another model.
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/inputs/costs.h"
 #include "data/base/shipped.h"
 #include "data/import/import.h"
 #include "data/import/text.h"

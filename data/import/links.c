@@ -3,13 +3,11 @@
 // osu_latency), and CUDA's p2pBandwidthLatencyTest. A file may contain several, each among lines of
 // others. A bandwidth is that of many messages under way, so only of long ones is bytes / bandwidth
 // the time of a message; a latency is one message's time at any size.
-#include <stdio.h>
 #include <string.h>
 
 #include "data/base/grow.h"
 #include "data/import/import.h"
 #include "data/import/text.h"
-#include "data/numbers/samples.h"
 
 enum { DEVICES_MOST = 64, SAMPLES_MOST = 1 << 14, REPETITIONS_MOST = 4096, LONG_BYTES = 1 << 16 };
 enum { PREFIX_MOST = 8 }; // words of a launcher before a line

@@ -1,7 +1,6 @@
 // See import.h.
 #include <string.h>
 
-#include "data/base/file.h"
 #include "data/base/shipped.h"
 #include "data/import/import.h"
 

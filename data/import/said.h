@@ -6,7 +6,6 @@
 #include <stdio.h>
 
 #include "data/base/arena.h"
-#include "data/base/status.h"
 
 struct said {
     struct arena *arena;

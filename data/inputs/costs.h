@@ -3,9 +3,7 @@
 #pragma once
 
 #include "data/places/cluster.h"
-#include "data/text/document.h"
 #include "data/inputs/job.h"
-#include "data/base/units.h"
 
 enum { SCHEDULES_MAX = 16 }; // room for the table of schedules (data/kinds/schedules.h)
 

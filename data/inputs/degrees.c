@@ -2,10 +2,8 @@
 // model, job and cluster that the prices of grids do not cover (docs/FORMULAS.md section 20) are
 // each refused by name. Whether a pool can be cut over a group of its devices. Whether a framework
 // runs anything of a space.
-#include <stdio.h>
 #include <string.h>
 
-#include "data/inputs/framework.h"
 #include "data/kinds/schedules.h"
 #include "data/inputs/problem.h"
 

@@ -4,9 +4,7 @@
 #pragma once
 
 #include "data/inputs/costs.h"
-#include "data/inputs/job.h"
 #include "data/inputs/model/model.h"
-#include "data/places/cluster.h"
 
 enum { AXONN_ORDER = 2 }; // of a grid's axes over the ranks: "2-1-3"
 

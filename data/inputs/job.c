@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "data/inputs/framework.h"
 #include "data/inputs/job_fields.h"
 #include "data/inputs/space.h"
 #include "data/kinds/schedules.h"

@@ -1,10 +1,6 @@
 // A problem: the four documents of one solve, named by path. One file is one solve.
 #pragma once
 
-#include "data/places/cluster.h"
-#include "data/inputs/costs.h"
-#include "data/inputs/job.h"
-#include "data/inputs/model/model.h"
 #include "data/inputs/space.h"
 
 enum { NAMED_NODES_MAX = 64, NAMED_DATA_MAX = 4 }; // where stages have widths of their own

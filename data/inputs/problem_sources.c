@@ -6,7 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "data/base/file.h"
 #include "data/base/names.h"
 
 const char *const problem_roles[PROBLEM_SOURCES + 1] = {"problem", "model", "cluster", "costs",

@@ -4,7 +4,6 @@
 #pragma once
 
 #include "data/inputs/framework.h"
-#include "data/inputs/job.h"
 #include "data/text/members.h"
 
 // The limits of the space.

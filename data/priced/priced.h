@@ -4,9 +4,7 @@
 // micro-batch on one device; bytes are per device.
 #pragma once
 
-#include "data/text/document.h"
 #include "data/inputs/job.h"
-#include "data/base/units.h"
 
 // A layer of a run with one option of a stage, where its parts may be in tiers.
 struct priced_tiered {

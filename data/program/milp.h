@@ -6,7 +6,6 @@
 #include <stdint.h>
 
 #include "data/base/arena.h"
-#include "data/base/status.h"
 
 enum column_role {
     COLUMN_TIME,    // column 0

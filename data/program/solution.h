@@ -3,7 +3,6 @@
 #pragma once
 
 #include "data/base/arena.h"
-#include "data/base/status.h"
 
 struct solution_value {
     const char *name; // NULL: the file numbers its columns

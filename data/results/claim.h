@@ -4,7 +4,6 @@
 #pragma once
 
 #include "data/inputs/problem.h"
-#include "data/text/members.h"
 
 enum bound_claim {
     CLAIM_STATED,     // the solver's, and no certificate shows it, or none is known to

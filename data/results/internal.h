@@ -1,7 +1,6 @@
 // Shared by the files of plans.
 #pragma once
 
-#include "data/text/members.h"
 #include "data/results/plan.h"
 
 // For the whole plan, read before: its placement.

@@ -3,9 +3,6 @@
 // list is a number and a fate, whatever the size of the space.
 #pragma once
 
-#include "data/text/document.h"
-#include "data/inputs/job.h"
-#include "data/inputs/space.h"
 #include "data/results/claim.h"
 
 enum layout_fate {

@@ -1,7 +1,6 @@
 // The problem that a plan was made from, at the place that the plan states.
 #pragma once
 
-#include "data/inputs/problem.h"
 #include "data/results/plan.h"
 
 // Whether the plan was made from the document as it is now ("model", "costs" ...).

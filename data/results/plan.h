@@ -2,11 +2,7 @@
 // Integers in ns and bytes decide; the *_s keys in the file are for people.
 #pragma once
 
-#include "data/base/units.h"
 #include "data/inputs/job_fields.h"
-#include "data/inputs/model/model.h"
-#include "data/text/members.h"
-#include "data/text/document.h"
 #include "data/priced/priced.h"
 #include "data/results/claim.h"
 #include "data/schedule/schedule.h"

@@ -1,8 +1,6 @@
 // How an iteration ends: gradient syncs, embedding sync and optimizer steps after the gradients;
 // and, without a barrier, how it is joined to the next iteration.
 
-#include <assert.h>
-
 #include "data/schedule/builder.h"
 
 struct ending {

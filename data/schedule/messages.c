@@ -3,8 +3,6 @@
 // overhead at its receiver. All messages from one rank to another share the link of that direction,
 // in the order in which they are produced.
 
-#include <assert.h>
-
 #include "data/schedule/builder.h"
 
 void make_compute(struct builder *b)

@@ -3,7 +3,6 @@
 // turns.c, the conditions on an order and what is in flight; messages.c, what is sent; streams.c,
 // the order of the work of each rank; ending.c, what ends an iteration and joins it to the next
 // (docs/FORMULAS.md 14).
-#include "data/kinds/schedules.h"
 #include "data/schedule/schedule.h"
 
 #include "data/schedule/builder.h"

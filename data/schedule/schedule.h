@@ -10,10 +10,7 @@
 
 #include <assert.h>
 
-#include "data/base/arena.h"
 #include "data/inputs/job.h"
-#include "data/base/status.h"
-#include "data/base/units.h"
 
 // Symbols have kinds, separate for each slice of a micro-batch; there is one of each kind per
 // stage, or per boundary s between stages s and s+1. Every slice has forward, backward and their

@@ -1,9 +1,6 @@
 // The turns of every rank, as its schedule's generator writes them. Checks that each pass occurs
 // once and after what it needs on its own rank, and counts the micro-batches in flight.
 
-#include <assert.h>
-
-#include "data/kinds/schedules.h"
 #include "data/schedule/builder.h"
 
 static const char *const pass_names[PASS_COUNT] = {"forward", "backward", "weight gradient"};

@@ -1,6 +1,5 @@
 // GPipe: all forwards, then all backwards, both in the order of the micro-batches. At its turning
 // point, every stage holds the activations of all micro-batches.
-#include "data/schedule/schedule.h"
 #include "data/schedule/builder.h"
 
 void gpipe_turns(struct turn_list *list, const struct schedule_request *request, int rank)

@@ -1,8 +1,6 @@
 // Interleaved 1F1B (2104.04473, as in Megatron-LM): micro-batches in groups of g; a group goes
 // through the first of the rank's V stages, then through the next; backward in the reverse order of
 // the stages. Rank r does 2(p-r-1) + (V-1)g forwards in advance.
-#include "data/kinds/schedules.h"
-#include "data/schedule/schedule.h"
 #include "data/schedule/builder.h"
 
 static void put_nth(struct turn_list *list, const struct schedule_request *r, int group,

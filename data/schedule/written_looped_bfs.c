@@ -1,7 +1,6 @@
 // Looped breadth-first (modular pipeline with layered gradient accumulation, 2211.05953,
 // 2106.02679): a rank runs all micro-batches through one of its stages before the next; backward in
 // the reverse order of the stages. It holds all micro-batches.
-#include "data/schedule/schedule.h"
 #include "data/schedule/builder.h"
 
 void looped_bfs_turns(struct turn_list *list, const struct schedule_request *request, int rank)

@@ -2,7 +2,6 @@
 // forward and backward, then drains. It holds at most min(m, p-r) micro-batches. Where nothing is
 // sent between segments, p-1 is the last rank of its own. Where the layout lists what is in flight,
 // a rank has the forwards of its own number but one instead.
-#include "data/schedule/schedule.h"
 #include "data/schedule/builder.h"
 
 void one_f_one_b_turns(struct turn_list *list, const struct schedule_request *request, int rank)

@@ -1,7 +1,6 @@
 // Token-sliced (TeraPipe, 2102.07988): the slices of a sequence follow each other through the
 // pipeline. Causal attention needs the slices before a slice on the way forward, and the gradients
 // of those after it on the way back. Micro-batches are ordered as in GPipe.
-#include "data/schedule/schedule.h"
 #include "data/schedule/builder.h"
 
 void token_sliced_turns(struct turn_list *list, const struct schedule_request *request, int rank)

@@ -8,7 +8,6 @@
 // held: steps of one hold (p+4)/3 micro-batches of the rank's layers, steps of two hold (p+2)/2. A
 // gap before backward keeps the ways from meeting in a slot.
 
-#include "data/schedule/schedule.h"
 #include "data/schedule/builder.h"
 
 enum { DOWN, UP, WAYS, PERIOD = 6 };

@@ -3,7 +3,6 @@
 // with 2(p-r)-1 forwards of the way down, alternates up and down r times, then turns around p-r
 // times on the way up. In the steady state, each way in turn does a forward and a backward with its
 // weight gradient; at the end, the weight gradients wait. No rank holds more than 2p halves.
-#include "data/schedule/schedule.h"
 #include "data/schedule/builder.h"
 
 enum { DOWN, UP };

@@ -4,7 +4,6 @@
 // p micro-batches. H2: twice both; none holds more than 2p-1. With fewer micro-batches than that,
 // the forwards run out first, and from then on weight gradients go with the backwards, in the order
 // of the published scheduler.
-#include "data/schedule/schedule.h"
 #include "data/schedule/builder.h"
 
 static void put_split(struct turn_list *list, int micro_batches, int ahead, int behind)

@@ -1,10 +1,8 @@
 // The envelope of every document: kind, version, made_by, made_from (the inputs with their hashes).
 #pragma once
 
-#include "data/base/arena.h"
 #include "data/base/file.h"
 #include "data/text/json.h"
-#include "data/base/status.h"
 
 enum { DOCUMENT_VERSION = 1 };
 

@@ -6,7 +6,6 @@
 
 #include "data/base/arena.h"
 #include "data/base/plain.h"
-#include "data/base/status.h"
 
 #define JSON_COUNT_MAX 9007199254740992.0 // 2^53: above it, a double cannot hold every integer
 

@@ -4,7 +4,6 @@
 #include <stdarg.h>
 
 #include "data/base/arena.h"
-#include "data/base/status.h"
 
 struct text {
     struct arena *arena;

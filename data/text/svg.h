@@ -3,7 +3,6 @@
 // else that a viewer has to load. The colours are the ones below.
 #pragma once
 
-#include "data/base/status.h"
 #include "data/text/pieces.h"
 
 enum svg_colour {

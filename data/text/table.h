@@ -7,9 +7,7 @@
 
 #include <stdint.h>
 
-#include "data/base/arena.h"
 #include "data/base/file.h"
-#include "data/base/status.h"
 
 // Not ended by '\0'. What follows is a comma, a quote, a line end or the end of the file, none of
 // which can continue a number.

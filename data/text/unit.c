@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/base/status.h"
-
 // ---- the unit of a key
 
 static bool ends_with(const char *key, size_t length, const char *end)

@@ -6,8 +6,6 @@
 #pragma once
 
 #include "data/results/plan.h"
-#include "data/priced/priced.h"
-#include "data/schedule/schedule.h"
 
 struct choice {
     DECISION; // first_layer below 0: -1 - the layer from which on it may start anywhere

@@ -1,7 +1,6 @@
 // One choice: its durations, its memory, the rules it must satisfy, and what makes it unnecessary.
 // Everything here is a sum, over the layers of the stage, of integers of the priced document
 // (docs/FORMULAS.md, sections 7 and 8).
-#include <assert.h>
 #include <string.h>
 
 #include "data/base/least.h"

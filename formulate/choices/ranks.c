@@ -3,8 +3,6 @@
 // of the schedule. A single choice can be judged only by what it needs in addition to the minimum
 // that the rank's other stages need.
 
-#include <assert.h>
-
 #include "data/base/least.h"
 #include "formulate/choices/choice.h"
 

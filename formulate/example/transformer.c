@@ -1,12 +1,10 @@
 // Examples of transformers: a shipped model on a shipped cluster, with the user's layout or a
 // sensible one, and GPT-2 XL on four machines of a calibrated kind.
-#include <math.h>
 #include <string.h>
 
 #include "data/base/least.h"
 #include "data/base/names.h"
 #include "data/inputs/cost_keys.h"
-#include "data/inputs/framework.h"
 #include "data/kinds/schedules.h"
 #include "data/places/cluster_change.h"
 #include "formulate/example/example.h"

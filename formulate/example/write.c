@@ -1,5 +1,4 @@
 // Writes an example as five files without damaging existing ones.
-#include "data/base/file.h"
 #include "formulate/example/example.h"
 
 enum status example_write(struct problem *problem, const char *folder, bool force,

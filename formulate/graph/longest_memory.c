@@ -1,6 +1,5 @@
 // The operations of paths, for callers that must show a path rather than use it. They are kept once
 // for each distinct counts, by which the solver identifies a path.
-#include <assert.h>
 #include <string.h>
 
 #include "data/base/grow.h"

@@ -4,7 +4,6 @@
 // relaxed until nothing rises any more, which proves that no cycle has a greater ratio, or until
 // they close a cycle that has one: the next candidate. (This is Lawler's test with the ratio of a
 // cycle instead of a bisection.)
-#include <assert.h>
 #include <string.h>
 
 #include "data/base/least.h"

@@ -4,7 +4,6 @@
 #pragma once
 
 #include "data/results/plan.h"
-#include "data/priced/priced.h"
 #include "formulate/graph/longest.h"
 
 // The schedule's own graph if the iteration time is minimised; the loads of one micro-batch for

@@ -1,11 +1,9 @@
 // Starting rows: the critical paths when a window of neighbouring stages, or the transfers inside
 // it, are made heavy. They are the cycles F_a..F_b B_b..B_a whose mean is the period of 1F1B
 // (docs/ARCHITECTURE.md 2). Without them, a solver has to find each one by a violated row.
-#include <assert.h>
 #include <string.h>
 
 #include "data/kinds/schedules.h"
-#include "formulate/graph/longest.h"
 #include "formulate/graph/longest_graph.h"
 #include "formulate/graph/pool.h"
 

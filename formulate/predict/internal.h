@@ -2,7 +2,6 @@
 #pragma once
 
 #include "formulate/choices/choices.h"
-#include "formulate/example/example.h"
 #include "formulate/graph/longest.h"
 #include "formulate/predict/predict.h"
 #include "formulate/price/range.h"

@@ -6,7 +6,6 @@
 
 #include "formulate/example/example.h"
 #include "data/results/plan.h"
-#include "data/inputs/problem.h"
 #include "formulate/predict/row.h"
 
 struct predict_settings {

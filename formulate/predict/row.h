@@ -3,11 +3,7 @@
 // means "not stated".
 #pragma once
 
-#include <stdio.h>
-
-#include "data/base/units.h"
 #include "data/frameworks/defaults.h"
-#include "data/text/table.h"
 
 // METRIC(constant after METRIC_, name)
 #define RUN_METRICS(METRIC)                                                                        \

@@ -1,8 +1,6 @@
 // Products on arrays of multipliers, which keep a part of the weights while rows stream by, and the
 // share of the arrays that heads of attention fill. docs/FORMULAS.md section 3, Arrays.
 
-#include <math.h>
-
 #include "formulate/price/pricing.h"
 
 // Rows are split among arrays where weights alone would leave some of them without work.

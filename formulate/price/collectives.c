@@ -1,6 +1,5 @@
 // Collectives over a link: by the volume and steps of a ring, or by a table of measured times where
 // the costs have one for exactly this number of ranks. docs/FORMULAS.md section 2.
-#include <math.h>
 #include <string.h>
 
 #include "formulate/price/pricing.h"

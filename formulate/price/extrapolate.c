@@ -2,7 +2,6 @@
 // argument is one kernel's work, so the products of a pass are looked at one by one.
 #include "formulate/price/range.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "data/base/grow.h"

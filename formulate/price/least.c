@@ -1,8 +1,6 @@
 // The least time of an iteration on machines of one kind of device with arrays, whatever the
 // layout: what its layers compute, spread evenly over all devices. docs/FORMULAS.md 24, PROOFS 14.
 
-#include <math.h>
-
 #include "formulate/price/pricing.h"
 
 struct least_run {

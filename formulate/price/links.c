@@ -1,7 +1,6 @@
 // Links as one stream sees them: nominal bandwidth times the costs' efficiency. The streams that
 // need a link at the same time share it in fixed parts, never by order of arrival. docs/FORMULAS.md
 // section 2.
-#include <limits.h>
 #include <string.h>
 
 #include "formulate/price/pricing.h"

@@ -1,8 +1,6 @@
 // The products of a layer on one device, each with its own shape, and the time of each by its shape
 // if the costs state the rates of products. docs/FORMULAS.md section 3.
 
-#include <math.h>
-
 #include "formulate/price/pricing.h"
 
 enum { TILE = 128, WIDE_TILE = 256 }; // values

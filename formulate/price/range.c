@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "formulate/graph/longest.h"
 #include "formulate/graph/objective.h"
 #include "formulate/price/price.h"
 

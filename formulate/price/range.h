@@ -10,7 +10,6 @@
 
 #include "data/inputs/cost_keys.h"
 #include "data/results/plan.h"
-#include "data/inputs/problem.h"
 
 // Costs with one group of them at one end of their intervals.
 struct moved_costs {

@@ -1,11 +1,9 @@
 // Stages with widths of their own: the documents of uniform layouts, one for each width, put
 // together seat by seat, and the messages between unlike widths. docs/FORMULAS.md section 23.
-#include "data/inputs/problem.h"
 
 #include <string.h>
 
 #include "data/base/least.h"
-#include "formulate/price/price.h"
 #include "formulate/price/pricing.h"
 
 // What one width's uniform layout has.

@@ -2,7 +2,6 @@
 // branching, rows of memory if stages share a rank's devices.
 #pragma once
 
-#include "data/inputs/problem.h"
 #include "data/program/milp.h"
 #include "formulate/choices/choices.h"
 #include "formulate/graph/longest.h"

@@ -3,9 +3,6 @@
 #include "data/kinds/schedules.h"
 #include "formulate/program/formulate.h"
 
-#include <assert.h>
-#include <stdio.h>
-
 static const char *const role_names[] = {"time",  "symbol", "choice", "level",
                                          "state", "flow",   "working"};
 

@@ -1,7 +1,6 @@
 // Powers of ten for the numbers of a written program.
 #include "formulate/program/formulate.h"
 
-#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 

@@ -2,9 +2,6 @@
 // formulate/program/formulate.h.
 #include "formulate/program/formulate.h"
 
-#include "data/base/file.h"
-#include "data/text/pieces.h"
-
 enum { TERMS_PER_LINE = 8 };
 
 static void put_row(struct text *t, const struct milp *m, const struct milp_units *u, int row)

@@ -2,9 +2,6 @@
 // formulate/program/formulate.h. GLPK's own writer keeps 9 digits, which gives a different program.
 #include "formulate/program/formulate.h"
 
-#include "data/base/file.h"
-#include "data/text/pieces.h"
-
 // Entries by column, as MPS requires: start[column]..start[column + 1) of order[] are entry
 // indices, by row.
 static void sort_by_column(const struct milp *m, struct arena *arena, int **start, int **order,

@@ -1,5 +1,4 @@
 // Writes programs in the format given by the ending of the name.
-#include "data/base/file.h"
 #include "formulate/program/formulate.h"
 
 enum status milp_check_name(const char *path, const char *option, struct error *err)

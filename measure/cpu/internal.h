@@ -6,9 +6,6 @@
 #include <string.h>
 
 #include "measure/sampling/team.h"
-#include "measure/sampling/cells.h"
-#include "data/numbers/samples.h"
-#include "data/base/arena.h"
 #include "measure/sampling/backend.h"
 
 // ---- products.c

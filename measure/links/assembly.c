@@ -4,7 +4,6 @@
 
 #include <unistd.h>
 
-#include "measure/sampling/cells.h"
 #include "measure/sampling/host.h"
 #include "measure/sampling/rounds.h"
 

@@ -2,8 +2,6 @@
 // last line of the log.
 #pragma once
 
-#include <stdio.h>
-
 #include "data/numbers/samples.h"
 #include "measure/links/ranks.h"
 #include "data/base/command.h"

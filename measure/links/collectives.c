@@ -4,7 +4,6 @@
 // all at once, as in a training run.
 #include <string.h>
 
-#include "measure/links/assembly.h"
 #include "measure/sampling/backend.h"
 #include "measure/links/devices.h"
 #include "measure/links/links.h"

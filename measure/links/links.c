@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "measure/links/assembly.h"
 #include "measure/links/devices.h"
 #include "measure/links/wire.h"
 #include "data/base/random.h"

@@ -6,7 +6,6 @@
 #pragma once
 
 #include "data/base/arena.h"
-#include "data/base/status.h"
 
 struct ranks;
 struct group; // some of the ranks, for collectives

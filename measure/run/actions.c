@@ -1,6 +1,5 @@
 // Actions of a rank: kernels and rings, and where each begins on the virtual clock.
 #include "data/base/grow.h"
-#include "data/base/least.h"
 #include "measure/run/running.h"
 
 double run_repeat(struct running *r, int cell)

@@ -1,7 +1,6 @@
 // What the ranks noted, gathered at the first one: the document.
 #include <string.h>
 
-#include "data/base/least.h"
 #include "data/numbers/intervals.h"
 #include "measure/run/running.h"
 #include "measure/sampling/rounds.h"

@@ -1,7 +1,6 @@
 // What follows the passes of a stage: its gradient sync, packed where the plan chose so, and its
 // optimizer step; and what it sends over its boundary. docs/FORMULAS.md sections 4, 6 and 7.
 #include "data/base/grow.h"
-#include "data/base/least.h"
 #include "measure/run/running.h"
 
 // Packed bytes of so many values, as docs/FORMULAS.md section 6 counts them; 0: not smaller.

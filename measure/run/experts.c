@@ -2,7 +2,6 @@
 // on other ranks and back, the experts' products. docs/FORMULAS.md sections 3, 5 and 22.
 #include <string.h>
 
-#include "data/base/least.h"
 #include "measure/run/running.h"
 
 static enum status refuse_plan(const struct running *r, const char *what, struct error *err)

@@ -1,7 +1,6 @@
 // What a rank holds: states throughout, activations from a forward pass to the pass that frees
 // them, working memory while a pass runs. The pages are really there, as in training; the operands
 // of the kernels, which no training has, are not counted.
-#include <stdio.h>
 #include <sys/mman.h>
 
 #include "data/base/grow.h"

@@ -2,7 +2,6 @@
 // takes alone.
 
 #include "data/base/grow.h"
-#include "data/base/least.h"
 #include "measure/run/running.h"
 
 struct lane *run_lane(struct running *r, int from, int to, int64_t bytes)

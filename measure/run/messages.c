@@ -3,7 +3,6 @@
 #include <time.h>
 
 #include "data/base/grow.h"
-#include "data/base/least.h"
 #include "measure/run/running.h"
 
 int64_t run_wall_ns(const struct running *r)

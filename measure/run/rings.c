@@ -3,7 +3,6 @@
 #include <time.h>
 
 #include "data/base/grow.h"
-#include "data/base/least.h"
 #include "measure/run/running.h"
 
 static int64_t run_ring_chunk(int64_t bytes, int members)

@@ -14,12 +14,9 @@
 // tenth of what each kernel took in it and in those before.
 #pragma once
 
-#include "data/inputs/problem.h"
 #include "data/results/plan_run.h"
-#include "data/schedule/schedule.h"
 #include "measure/links/wire.h"
 #include "measure/sampling/backend.h"
-#include "measure/sampling/cells.h"
 
 enum { LANE_REPETITIONS = 48 };
 

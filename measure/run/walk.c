@@ -2,7 +2,6 @@
 // optimizer steps.
 #include <stdlib.h>
 
-#include "data/base/least.h"
 #include "data/kinds/schedules.h"
 #include "data/numbers/intervals.h"
 #include "measure/run/running.h"

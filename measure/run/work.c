@@ -1,7 +1,6 @@
 // Which kernels and rings a pass of a stage consists of.
 #include <string.h>
 
-#include "data/base/least.h"
 #include "data/kinds/schedules.h"
 #include "measure/run/running.h"
 

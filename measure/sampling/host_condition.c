@@ -3,7 +3,6 @@
 // have none of them.
 #include "measure/sampling/host.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

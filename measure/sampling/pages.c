@@ -2,7 +2,6 @@
 #include "measure/sampling/host.h"
 
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>

@@ -5,7 +5,6 @@
 #pragma once
 
 #include "measure/sampling/backend.h"
-#include "measure/sampling/cells.h"
 
 struct rounds_settings {
     double budget_s; // from `begin_s` on; the first repetition of every cell is always taken

@@ -13,8 +13,6 @@
 
 #include <signal.h>
 
-#include "data/base/arena.h"
-#include "data/base/status.h"
 #include "data/text/json.h"
 #include "data/base/command.h"
 

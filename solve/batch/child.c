@@ -1,7 +1,6 @@
 // Starts programs and waits for them: this program's own commands.
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/select.h>
 #include <sys/wait.h>

@@ -5,7 +5,6 @@
 #include "data/base/file.h"
 #include "data/text/shell.h"
 #include "solve/batch/commands.h"
-#include "solve/batch/batch.h"
 #include "solve/batch/table.h"
 
 // ---- run

@@ -4,9 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "data/base/file.h"
 #include "data/base/names.h"
-#include "data/inputs/problem.h"
 #include "formulate/commands.h"
 #include "formulate/example/example.h"
 #include "solve/batch/batch.h"

@@ -2,10 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/base/file.h"
 #include "data/base/grow.h"
 #include "data/base/names.h"
-#include "data/text/json.h"
 #include "data/inputs/space.h"
 #include "solve/batch/batch.h"
 

@@ -8,10 +8,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "data/base/file.h"
-#include "data/base/command.h"
 #include "data/base/watch.h"
-#include "data/inputs/problem.h"
 #include "data/results/plan.h"
 #include "solve/batch/batch.h"
 

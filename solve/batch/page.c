@@ -1,7 +1,6 @@
 // A batch as one page for a browser: results, drawings, the table.
 #include <string.h>
 
-#include "data/base/file.h"
 #include "solve/batch/table.h"
 #include "solve/report/html/html.h"
 

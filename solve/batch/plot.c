@@ -1,10 +1,8 @@
 // Drawings of a batch: time and throughput by GPUs, time by price, gaps over time.
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "data/base/grow.h"
-#include "data/text/svg.h"
 #include "solve/batch/table.h"
 #include "solve/report/html/html.h"
 

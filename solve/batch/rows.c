@@ -1,12 +1,7 @@
 // A row for each instance: values from its plan, its verdicts and its problem.
-#include <math.h>
-#include <stdio.h>
 #include <string.h>
 
-#include "data/inputs/problem.h"
 #include "data/kinds/schedules.h"
-#include "data/results/plan.h"
-#include "solve/batch/batch.h"
 #include "solve/batch/table.h"
 #include "solve/report/report.h"
 

@@ -1,10 +1,7 @@
 // The options of plumbline solve that a manifest states, read by solve's own reader.
-#include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "data/base/names.h"
-#include "data/inputs/space.h"
 #include "solve/batch/batch.h"
 #include "solve/commands/commands.h"
 #include "solve/commands/solve_request.h"

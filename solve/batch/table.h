@@ -1,7 +1,6 @@
 // The results of a batch as rows of values: filtered, sorted, grouped, written, drawn.
 #pragma once
 
-#include "data/base/command.h"
 #include "data/text/pieces.h"
 #include "solve/batch/batch.h"
 

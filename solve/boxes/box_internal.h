@@ -1,10 +1,7 @@
 // Internals of closing boxes, shared by the files of solve/boxes.
 #pragma once
 
-#include "data/base/arena.h"
-#include "data/places/cluster.h"
 #include "formulate/graph/pool.h"
-#include "solve/boxes/dynamic.h"
 #include "solve/boxes/box.h"
 
 // The matrix game behind the Lagrangian bound: one side mixes paths, the other mixes plans; the

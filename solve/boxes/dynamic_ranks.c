@@ -4,9 +4,6 @@
 // all other stages of the rank likewise.
 #include "solve/boxes/dynamic_table.h"
 
-#include <assert.h>
-#include <limits.h>
-
 static int turns_of(const struct dynamic *d) { return d->c->virtual_stages; }
 
 // One group, one message class, boundaries that only the receiver's option can change, and few

@@ -1,7 +1,6 @@
 // One rank of the dynamic programme by ranks: its convolutions under a price per byte, the prices
 // worth trying, decisions that fit into its memory; and where all of these are few, a list of them,
 // whose least cost for N layers is the least of those with N layers (docs/PROOFS.md 5).
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,7 +2,6 @@
 // integers below 2^53, so every sum and comparison is exact and rows are processed quickly.
 #pragma once
 
-#include "data/places/cluster.h"
 #include "solve/boxes/dynamic.h"
 
 enum { COST_BITS = 50, RESOURCES_MAX = SEATS_MAX + BUDGET_COUNT };

@@ -1,7 +1,6 @@
 // What couples the stages of the dynamic programme besides the layers: slots of groups and the
 // quality budget. As many of them as the table has room for are counted exactly, in an index of
 // uses with one digit each; the others are priced.
-#include <assert.h>
 #include <string.h>
 
 #include "solve/boxes/dynamic_table.h"

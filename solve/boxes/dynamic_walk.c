@@ -4,7 +4,6 @@
 // bound and the least decision, and also backward for the bound through each choice.
 #include "solve/boxes/dynamic_table.h"
 
-#include <assert.h>
 #include <string.h>
 #ifdef __SSE2__
 #include <emmintrin.h>

@@ -5,8 +5,6 @@
 // priced table, whose costs behind each stage are known, shows that no plan is below the target; or
 // one from which a coarse table shows it, which counts slots in whole units and knows no states.
 
-#include <assert.h>
-
 #include "data/base/grow.h"
 #include "data/base/least.h"
 #include "solve/boxes/dynamic_table.h"

@@ -1,6 +1,5 @@
 // Layers of several kinds in the linear program of shares.c: rows of what a box states of ranks
 // (kinds.c), of the order of layers, and of memory, whose multipliers become prices.
-#include <math.h>
 #include <string.h>
 
 #include "data/base/least.h"

@@ -5,12 +5,6 @@
 // never claimed.
 #pragma once
 
-#include "data/text/json.h"
-#include "solve/checker/boxes/mix.h"
-#include "solve/checker/check.h"
-#include "solve/checker/read/problem.h"
-#include "solve/layout/solve.h"
-#include "data/inputs/problem.h"
 #include "solve/checker/space/arguments.h"
 #include "solve/layouts/layouts.h"
 

@@ -7,7 +7,6 @@
 
 #include "solve/certificate/elaborate.h"
 #include "solve/checker/proof.h"
-#include "solve/checker/sources.h"
 #include "solve/checker/verdict.h"
 
 struct elaborate {

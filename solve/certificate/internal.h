@@ -1,15 +1,8 @@
 // Shared by the files that make a certificate.
 #pragma once
 
-#include "data/text/json.h"
-#include "formulate/choices/choices.h"
 #include "solve/certificate/certificate.h"
-#include "solve/checker/proof.h"
-#include "solve/boxes/box.h"
 #include "solve/checker/places/places.h"
-#include "solve/checker/read/problem.h"
-#include "data/text/document.h"
-#include "solve/layout/solve.h"
 
 // ---- a proof, as the file holds it
 

@@ -2,11 +2,9 @@
 // stage with so many layers to those that need less.
 #include "solve/certificate/certificate.h"
 
-#include <assert.h>
 #include <stdlib.h>
 
 #include "data/numbers/intervals.h"
-#include "solve/checker/layout/plan.h"
 
 enum { TRIES_MOST = 16, SLOPES_MOST = 4096 };
 #define PRICE_MOST 1e17

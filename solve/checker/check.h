@@ -3,8 +3,6 @@
 // in integers. docs/PROOFS.md says what it verifies, what it assumes and how the file is written.
 #pragma once
 
-#include "data/base/arena.h"
-#include "data/base/status.h"
 #include "solve/checker/read/text.h"
 
 enum { CHECK_REASON_MAX = 400 };

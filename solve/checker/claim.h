@@ -5,7 +5,6 @@
 #include <stdint.h>
 
 #include "data/base/arena.h"
-#include "data/base/status.h"
 
 enum { CHECK_CLAIM_SOURCES = 5 };
 

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "solve/checker/proof.h"
-#include "solve/checker/sources.h"
 
 // Names come from files: no line of theirs may look like one of ours.
 static const char *tame(const char *text, struct arena *arena)

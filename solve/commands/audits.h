@@ -1,9 +1,6 @@
 // Verifying and checking, for the commands and the library (library/).
 #pragma once
 
-#include <stdio.h>
-
-#include "data/inputs/problem.h"
 #include "data/results/plan.h"
 #include "data/results/verdict.h"
 #include "solve/checker/claim.h"

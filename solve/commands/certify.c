@@ -1,10 +1,7 @@
 // plumbline solve --certificate: the proof of the bound, written and then believed more than the
 // search: where it proves less than the search states, the plan states what it proves.
 
-#include "data/base/file.h"
-#include "data/base/watch.h"
 #include "data/results/bound.h"
-#include "solve/certificate/certificate.h"
 #include "solve/commands/solve_request.h"
 
 enum { SAYS_MAX = 256 };

@@ -2,14 +2,10 @@
 // that took.
 #include <string.h>
 
-#include "data/base/file.h"
 #include "data/base/command.h"
 #include "data/base/watch.h"
 #include "solve/certificate/elaborate.h"
 #include "solve/commands/audits.h"
-#include "solve/checker/sources.h"
-#include "solve/checker/places/places.h"
-#include "solve/checker/space/space.h"
 #include "solve/checker/verdict.h"
 #include "solve/checker/prices/open.h"
 

@@ -2,12 +2,10 @@
 // the uniform split, a split by hand, the framework's order of nodes.
 #include <string.h>
 
-#include "data/base/file.h"
 #include "formulate/predict/predict.h"
 #include "formulate/price/price.h"
 #include "solve/commands/commands.h"
 #include "solve/commands/verbs.h"
-#include "solve/places/placed.h"
 #include "solve/report/compare/compare.h"
 
 enum { PLANS_MOST = 20, BASELINES = 3 };

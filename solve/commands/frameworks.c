@@ -8,7 +8,6 @@
 #include "data/text/table.h"
 #include "solve/commands/internal.h"
 #include "solve/commands/verbs.h"
-#include "solve/process/supervise.h"
 
 static const enum framework compared[] = {FRAMEWORK_MEGATRON, FRAMEWORK_TORCHTITAN,
                                           FRAMEWORK_DEEPSPEED, FRAMEWORK_NEMO};

@@ -2,9 +2,6 @@
 // express forbidden and everything else as in the plan.
 #pragma once
 
-#include "data/inputs/problem.h"
-#include "data/results/plan.h"
-#include "data/results/plan_run.h"
 #include "solve/report/against/against.h"
 #include "formulate/example/example.h"
 

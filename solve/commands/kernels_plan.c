@@ -1,7 +1,6 @@
 // The decision priced again, and its claims taken from the durations.
 #include "solve/commands/internal.h"
 
-#include "formulate/graph/longest.h"
 #include "formulate/graph/objective.h"
 #include "formulate/price/price.h"
 #include "formulate/price/range.h"

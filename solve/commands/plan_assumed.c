@@ -1,7 +1,6 @@
 // What nobody stated of a plan's numbers and kernels: what was taken, and the plan's time with what
 // it may be instead.
 
-#include "formulate/graph/longest.h"
 #include "formulate/graph/objective.h"
 #include "formulate/price/price.h"
 #include "solve/commands/internal.h"

@@ -2,9 +2,6 @@
 // map next to the program says what its columns mean.
 #pragma once
 
-#include <stdio.h>
-
-#include "data/inputs/problem.h"
 #include "data/program/solution.h"
 #include "data/results/plan.h"
 

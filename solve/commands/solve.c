@@ -3,10 +3,7 @@
 #include <string.h>
 
 #include "data/frameworks/models.h"
-#include "data/base/file.h"
 #include "solve/commands/solve_request.h"
-#include "solve/process/supervise.h"
-#include "solve/questions/question.h"
 
 static enum status write_plan(struct plan *plan, const char *path, const struct solve_request *r,
                               const struct solved *s, struct arena *arena, struct error *err)

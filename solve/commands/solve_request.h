@@ -1,12 +1,8 @@
 // The request to plumbline solve: its options, read and checked against the problem.
 #pragma once
 
-#include "data/base/command.h"
 #include "solve/certificate/certificate.h"
 #include "solve/commands/verbs.h"
-#include "solve/questions/question.h"
-#include "solve/layout/solve.h"
-#include "solve/layouts/layouts.h"
 
 struct solve_request {
     const char *problem_path, *plan_path, *start_path, *priced_path, *layouts_path,

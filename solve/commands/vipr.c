@@ -3,7 +3,6 @@
 // (tests/support/vipr).
 #include <unistd.h>
 
-#include "data/base/file.h"
 #include "solve/checker/sources.h"
 #include "solve/commands/commands.h"
 #include "solve/commands/verbs.h"

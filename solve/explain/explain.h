@@ -3,7 +3,6 @@
 #pragma once
 
 #include "data/import/logs/log.h"
-#include "data/results/plan.h"
 #include "formulate/predict/predict.h"
 
 struct explain_settings {

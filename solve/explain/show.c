@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "data/inputs/model/size.h"
-#include "data/text/pieces.h"
 #include "solve/explain/internal.h"
 #include "solve/report/report.h"
 

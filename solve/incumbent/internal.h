@@ -1,7 +1,6 @@
 // Internals of the incumbent search, for solve/incumbent/ alone.
 #pragma once
 
-#include "data/places/cluster.h"
 #include "solve/boxes/dynamic.h"
 #include "solve/incumbent/incumbent.h"
 

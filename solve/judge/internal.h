@@ -2,11 +2,9 @@
 // run.
 #pragma once
 
-#include "data/schedule/schedule.h"
 #include "solve/judge/kinds/kinds.h"
 #include "solve/judge/verify.h"
 #include "solve/judge/places.h"
-#include "solve/judge/price/verify_price.h"
 
 struct audit {
     struct verdict *verdict;

@@ -4,7 +4,6 @@
 #pragma once
 
 #include "data/results/plan.h"
-#include "data/inputs/problem.h"
 #include "data/results/verdict.h"
 
 // Every violated rule goes into the verdict with its amount. Fails only where judging is

@@ -1,6 +1,5 @@
 // The first engine: boxes closed by mixtures of paths, without a linear program. If it does not
 // finish, the tree continues with the plan and the bound reached here.
-#include <assert.h>
 #include <string.h>
 
 #include "data/base/least.h"

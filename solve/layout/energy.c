@@ -3,10 +3,7 @@
 // of energy, which ends with a plan or with a proof that none is fast enough (docs/PROOFS.md 2,
 // Energy).
 
-#include <stdio.h>
-
 #include "data/base/least.h"
-#include "data/results/bound.h"
 #include "formulate/graph/objective.h"
 #include "solve/layout/steps.h"
 

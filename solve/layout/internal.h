@@ -2,8 +2,6 @@
 // better than the incumbent can contain, and spans of layers as stages.
 #pragma once
 
-#include "formulate/choices/choices.h"
-#include "formulate/graph/longest.h"
 #include "solve/boxes/proof.h"
 #include "formulate/choices/choice.h"
 

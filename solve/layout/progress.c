@@ -1,6 +1,5 @@
 // What is told and kept during a search: lines of progress, to a caller's function or to stderr;
 // plans and bounds, to whoever must survive this process.
-#include <stdio.h>
 #include <unistd.h>
 
 #include "solve/layout/solve.h"

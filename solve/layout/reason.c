@@ -1,6 +1,5 @@
 // Why there is no plan: one family of limits after the other is dropped, and the problem solved
 // again. The family whose removal makes it solvable is named.
-#include <stdio.h>
 #include <string.h>
 
 #include "data/base/least.h"

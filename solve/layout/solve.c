@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "data/results/bound.h"
 #include "formulate/graph/objective.h"
 #include "solve/layout/steps.h"
 #include "solve/tree/proof.h"

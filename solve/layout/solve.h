@@ -2,10 +2,6 @@
 // dual simplex, in worker processes; or GLPK's branch and bound, each node bounded exactly.
 #pragma once
 
-#include "data/results/plan.h"
-#include "data/inputs/problem.h"
-#include "data/schedule/schedule.h"
-#include "formulate/graph/longest.h"
 #include "solve/boxes/proof.h"
 
 enum engine { ENGINE_TREE, ENGINE_GLPK };

@@ -1,8 +1,6 @@
 // Shared by the files that solve one layout.
 #pragma once
 
-#include "data/base/watch.h"
-#include "formulate/program/formulate.h"
 #include "solve/incumbent/incumbent.h"
 #include "solve/layout/solve.h"
 #include "solve/tree/tree.h"

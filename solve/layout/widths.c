@@ -2,7 +2,6 @@
 // width for each node group, and so with each uniform layout that the widths contain. The search
 // over all widths begins with the best of them, so it is never worse than they are.
 #include "data/base/least.h"
-#include "formulate/choices/choices.h"
 #include "solve/layout/steps.h"
 
 enum { COMBINATIONS_MOST = 64 }; // to try

@@ -2,7 +2,6 @@
 // waits), the same choices, and every priced time and byte at most the other's. Then a bound of the
 // first holds for the second.
 
-#include <assert.h>
 #include <string.h>
 
 #include "solve/layouts/work.h"

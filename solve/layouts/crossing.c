@@ -5,7 +5,6 @@
 #include <assert.h>
 
 #include "data/base/least.h"
-#include "solve/layouts/bound.h"
 #include "solve/layouts/room.h"
 
 // Forward and backward of slices first .. end - 1 of a layer, in the mode of all if one is set.

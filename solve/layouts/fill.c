@@ -6,7 +6,6 @@
 
 #include "data/base/least.h"
 #include "data/inputs/model/model.h"
-#include "solve/layouts/bound.h"
 #include "solve/layouts/room.h"
 
 // ---- main layers alone

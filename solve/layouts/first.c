@@ -3,10 +3,7 @@
 // tier and its place in it depend only on the space. The scouts of a large space look at the usual
 // switches with each choice of degrees, schedule, stages of a rank and micro-batch.
 
-#include <assert.h>
-
 #include "data/base/grow.h"
-#include "data/kinds/schedules.h"
 #include "solve/layouts/work.h"
 
 enum { TIER_LAYOUTS = 512, TIER_CHECKS = 4096 };

@@ -5,8 +5,6 @@
 #include <string.h>
 
 #include "data/base/grow.h"
-#include "data/kinds/schedules.h"
-#include "data/schedule/schedule.h"
 #include "data/schedule/builder.h"
 #include "solve/layouts/bound.h"
 

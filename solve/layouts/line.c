@@ -1,6 +1,5 @@
 // The queue of layouts: bounds of groups, the scan of those that leave room, the order by the bound
 // that these give, and the window of the next layouts, with their degrees.
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 

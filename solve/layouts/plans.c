@@ -1,8 +1,6 @@
 // Plans in messages between processes: each array follows the plain fields that state its length;
 // names are filled in again from the problem.
 
-#include <assert.h>
-
 #include "solve/layouts/work.h"
 
 // ---- the placement

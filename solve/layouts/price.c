@@ -1,10 +1,8 @@
 // Prices for many layouts: what no price depends on (stages of a rank, most schedules, the setting
 // of recomputation, usually the barrier, mostly the fusing of the embedding sync) is left out of
 // the cache key, and filled in again when prices are returned.
-#include <assert.h>
 #include <string.h>
 
-#include "data/kinds/schedules.h"
 #include "solve/layouts/work.h"
 
 enum { ENTRIES = 1 << 13 };

@@ -2,8 +2,6 @@
 // closed or bounded by mixtures of paths, against the best plan of any layout. The effort is a
 // number of replays (0: no search) and boxes (0: only the search for a plan), never a time.
 
-#include <assert.h>
-
 #include "formulate/graph/objective.h"
 #include "solve/boxes/search.h"
 #include "solve/incumbent/incumbent.h"

@@ -1,5 +1,4 @@
 // The rounds of the search: sharper bounds of the next layouts, then looks at them by the workers.
-#include <assert.h>
 #include <stdlib.h>
 
 #include "data/base/grow.h"

@@ -1,6 +1,5 @@
 // Plans found early: of sensible layouts before the space is scanned, and of dissimilar layouts
 // before the queue is processed.
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 

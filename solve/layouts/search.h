@@ -1,9 +1,7 @@
 // Internals of the search over layouts: its state, and the steps that search.c runs in order.
 #pragma once
 
-#include "data/base/watch.h"
 #include "solve/boxes/frontier.h"
-#include "solve/layouts/layouts.h"
 #include "solve/layouts/work.h"
 #include "solve/process/stop.h"
 

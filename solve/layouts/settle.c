@@ -1,5 +1,4 @@
 // The end of a search over layouts: each layout's fate and bound, and the answer.
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,8 +1,6 @@
 // The start of a search over a space: its part of the space, what is already known, and the
 // exchange of plans with others.
 
-#include <assert.h>
-
 #include "solve/layouts/search.h"
 
 bool layouts_is_here(const struct search *s, int64_t number)

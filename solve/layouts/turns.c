@@ -3,7 +3,6 @@
 // load (solve/layout/turns.c), then its number of stages is solved for that load.
 #include "data/base/least.h"
 #include "data/results/bound.h"
-#include "formulate/price/price.h"
 #include "solve/layouts/work.h"
 
 enum { STAGES_LEAST = 3 }; // of the document that is priced: a first, a middle and a last stage

@@ -2,8 +2,6 @@
 // first stages stand on nodes, the others may be on any.
 #pragma once
 
-#include "data/inputs/problem.h"
-#include "data/priced/priced.h"
 #include "solve/layout/solve.h"
 
 // Where a stage stands: its seat, and the node of each of its replicas, in their order.

@@ -3,12 +3,10 @@
 // bounded by the program in which only these stages stand (docs/PROOFS.md 12.1).
 #include "solve/places/named.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "data/base/least.h"
-#include "data/results/bound.h"
 #include "formulate/graph/objective.h"
 #include "solve/layout/steps.h"
 

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "data/base/least.h"
-#include "data/results/bound.h"
 #include "solve/chains/chains.h"
 #include "solve/places/internal.h"
 #include "solve/layout/steps.h"

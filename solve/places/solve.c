@@ -2,7 +2,6 @@
 // link, which is a relaxation and gives layers and options; then the search for a placement.
 
 #include "data/base/least.h"
-#include "data/results/bound.h"
 #include "solve/places/internal.h"
 #include "solve/places/single.h"
 #include "solve/places/tree.h"

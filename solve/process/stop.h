@@ -2,7 +2,6 @@
 #pragma once
 
 #include "data/base/arena.h"
-#include "data/base/status.h"
 #include "data/base/watch.h"
 
 struct shared_stop {

@@ -10,7 +10,6 @@
 #pragma once
 
 #include "solve/process/worker.h"
-#include "data/base/status.h"
 
 // What the documentation promises: a search that was told to end has ended this long after. The
 // child is killed a second earlier, which is for judging and writing.

@@ -6,7 +6,6 @@
 #include <stdint.h>
 
 #include "data/base/arena.h"
-#include "data/base/status.h"
 
 // Bytes between processes of one machine; values are read in the order in which they were written.
 // A message that ends too early sets `broken` and yields zeros; a length from the other side is

@@ -1,9 +1,6 @@
 // A layout that the user has already, for --known: solved first, so that the search of the space
 // starts from its plan and its answer is never worse.
 
-#include <stdio.h>
-
-#include "data/inputs/framework.h"
 #include "solve/questions/question.h"
 
 // Of a plan, whose decisions are tried first, or of a problem with one layout.

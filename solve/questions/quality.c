@@ -2,9 +2,7 @@
 // Minimizes it among plans of equal time, and finds the Pareto front of time and quality cost.
 // docs/FORMULAS.md 7.
 #include <inttypes.h>
-#include <stdio.h>
 
-#include "data/base/watch.h"
 #include "solve/questions/question.h"
 #include "solve/report/report.h"
 

@@ -7,10 +7,7 @@
 #include "solve/layouts/layouts.h"
 #include "solve/places/placed.h"
 #include "solve/process/supervise.h"
-#include "data/base/command.h"
 #include "data/places/cluster_change.h"
-#include "data/results/plan.h"
-#include "data/inputs/problem.h"
 
 // A problem solved, with one layout or a space of them: priced, searched (in a process of its own,
 // solve/process/supervise.h), judged, saved.

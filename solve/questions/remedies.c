@@ -1,9 +1,7 @@
 // What would have to change if no layout of a space has a plan: nodes, memory or batch, each by
 // itself. Every "there is" was found by a search, every "none" is proven by one.
 #include <inttypes.h>
-#include <stdio.h>
 
-#include "data/base/watch.h"
 #include "solve/questions/question.h"
 
 enum { NODES_MOST = 1000000, TIMES_MOST = 64, BATCH_TIMES_MOST = 16, SECONDS_MOST = 20 };

@@ -6,7 +6,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "data/base/file.h"
 #include "data/base/grow.h"
 #include "solve/judge/verify.h"
 

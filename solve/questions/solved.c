@@ -1,13 +1,9 @@
 // A problem solved: priced, searched (in a process of its own, solve/process/supervise.h), judged.
-#include <assert.h>
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "data/base/file.h"
 #include "data/base/least.h"
-#include "data/base/command.h"
-#include "formulate/price/price.h"
 #include "formulate/price/range.h"
 #include "solve/questions/question.h"
 #include "solve/layouts/work.h"

@@ -2,8 +2,6 @@
 #include "data/kinds/schedules.h"
 #include "solve/questions/question.h"
 
-#include "data/base/file.h"
-#include "formulate/choices/choices.h"
 #include "formulate/graph/objective.h"
 #include "solve/judge/verify.h"
 

@@ -3,7 +3,6 @@
 // space is short). '-', '=' and '+' fill them, or a letter for the rank's stage or the sequence's
 // slice if there are several; '.' is bubble. An iteration too long to read at once is shown by its
 // first and last micro-batches.
-#include <stdio.h>
 #include <string.h>
 
 #include "data/kinds/schedules.h"

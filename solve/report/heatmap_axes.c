@@ -1,6 +1,5 @@
 // The axes of the heat map: by switches, outermost first, or by the plan, replica after replica;
 // with nodes' names where there is room, and brackets for what belongs together.
-#include <math.h>
 #include <string.h>
 
 #include "solve/report/heatmap.h"

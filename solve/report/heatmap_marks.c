@@ -3,10 +3,7 @@
 // Next to the map, the legend, with the distribution over the scale of all links and of those in
 // use.
 
-#include <math.h>
-
 #include "solve/report/report.h"
-#include "solve/report/heatmap.h"
 
 static const struct {
     enum svg_shape shape;

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/base/file.h"
 #include "data/kinds/schedules.h"
 #include "solve/report/report.h"
 

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "data/base/grow.h"
-#include "data/results/plan.h"
 
 const char *report_time(int64_t ns, struct arena *arena)
 {

@@ -1,7 +1,6 @@
 // Collects the links of a placed plan, and the best available. A ring is as fast as its slowest
 // link. No ring of d device groups is faster than the greatest rate whose links, of at least that
 // rate, form a cycle among nodes with d device groups: a strongly connected part of their graph.
-#include "solve/report/heatmap.h"
 
 #include <stdlib.h>
 

@@ -2,9 +2,6 @@
 // includes only data.
 #pragma once
 
-#include "data/text/pieces.h"
-#include "data/results/plan.h"
-#include "data/schedule/schedule.h"
 #include "data/results/checked.h"
 #include "data/results/layouts.h"
 #include "data/inputs/figures.h"

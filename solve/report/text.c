@@ -2,7 +2,6 @@
 // faster.
 #include <inttypes.h>
 
-#include "data/inputs/framework.h"
 #include "data/kinds/schedules.h"
 #include "solve/report/report.h"
 

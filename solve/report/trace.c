@@ -2,8 +2,6 @@
 // events in microseconds. Messages are arrows, pure delays are asynchronous events (they may
 // overlap), activation bytes are a counter. Without a barrier it shows one iteration of many.
 
-#include <stdio.h>
-
 #include "data/kinds/schedules.h"
 #include "solve/report/report.h"
 

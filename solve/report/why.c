@@ -1,7 +1,6 @@
 // Why this layout: of each key the values that the plan has not, the nearest first, with what the
 // best known plan with it loses and what any plan with it takes at least; from the outcomes of the
 // space.
-#include <math.h>
 #include <stdlib.h>
 
 #include "data/base/least.h"

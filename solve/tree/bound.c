@@ -1,8 +1,6 @@
 // Exact lower bounds of a relaxation from whole-number multipliers.
 #include "solve/tree/job.h"
 
-#include <assert.h>
-#include <math.h>
 #include <stdlib.h>
 
 static const wide one_ns = (wide)1 << BOUND_FRACTION_BITS;

@@ -1,7 +1,6 @@
 // Boxes of the tree: their choices, how they are split, and how they are sent.
 #include "solve/tree/job.h"
 
-#include <assert.h>
 #include "data/base/grow.h"
 
 #include <string.h>

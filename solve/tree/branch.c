@@ -2,9 +2,6 @@
 // exact bound ends one: GLPK is never told of a plan, so it prunes nothing by itself, and what it
 // gives up is left open. Elastic columns make its relaxations feasible, so that it calls for each.
 
-#include <assert.h>
-#include <math.h>
-
 #include "data/base/grow.h"
 #include "solve/tree/node.h"
 

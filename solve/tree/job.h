@@ -4,7 +4,6 @@
 // depend on which process does it, or when.
 #pragma once
 
-#include "data/program/milp.h"
 #include "formulate/graph/pool.h"
 #include "formulate/program/formulate.h"
 #include "solve/tree/lp.h"

@@ -1,9 +1,6 @@
 // The program as the tree sees it, and its pool of path rows.
 #include "solve/tree/job.h"
 
-#include <assert.h>
-#include <math.h>
-
 // A power of two in nanoseconds, as a unit in which the heaviest stage is a number near 16.
 static int unit_for(int64_t heaviest_ns)
 {

@@ -1,7 +1,6 @@
 // The recheck: every record of the tree is evaluated again from its stored numbers, and the records
 // must connect from the whole box down. Only what is in a record is trusted: a box is what its
 // ancestors' splits and proven removals make it, and each record must be about exactly that box.
-#include <assert.h>
 #include <string.h>
 
 #include "solve/tree/tree.h"

@@ -5,11 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/base/file.h"
-#include "data/base/plain.h"
 #include "data/text/table.h"
 #include "data/numbers/intervals.h"
-#include "data/numbers/samples.h"
 #include "data/import/import.h"
 #include "data/import/trace/nsight.h"
 #include "data/import/trace/op_samples.h"

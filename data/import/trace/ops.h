@@ -3,7 +3,6 @@
 // to what NCCL's kernels state. docs/FORMATS.md lists them.
 #pragma once
 
-#include "data/base/arena.h"
 #include "data/text/json_stream.h"
 #include "data/numbers/samples.h"
 

@@ -2,10 +2,6 @@
 // range.
 #pragma once
 
-#include <stdio.h>
-
-#include "data/base/arena.h"
-#include "data/base/status.h"
 #include "data/import/trace/ops.h"
 
 enum { TRACE_WORK_MAX = 1 << 22, TRACE_RANGES_MAX = 1 << 20, TRACE_NAMES_MAX = 1 << 16 };

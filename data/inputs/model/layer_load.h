@@ -2,7 +2,6 @@
 // (docs/FORMULAS.md section 3): what identifies a sample's shape and attention.
 #pragma once
 
-#include "data/base/units.h"
 #include "data/inputs/model/model.h"
 
 struct layer_at {

@@ -1,7 +1,6 @@
 // Shared by the files that write VIPR.
 #pragma once
 
-#include "data/text/pieces.h"
 #include "solve/tree/tree.h"
 #include "solve/certificate/vipr/vipr.h"
 

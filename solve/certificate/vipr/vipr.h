@@ -7,7 +7,6 @@
 #pragma once
 
 #include "data/results/plan.h"
-#include "data/priced/priced.h"
 
 struct vipr_request {
     const struct priced *priced;

@@ -3,7 +3,6 @@
 // that another choice makes unnecessary (docs/PROOFS.md 4).
 #pragma once
 
-#include "solve/checker/read/problem.h"
 #include "solve/checker/layout/graph.h"
 
 // The checker's own table of what is decided of a stage: the keys of incumbents and of splits, and

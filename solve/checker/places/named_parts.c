@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "data/base/least.h"
-#include "solve/checker/layout/choices.h"
 #include "solve/checker/places/named_tree.h"
 #include "solve/checker/places/relaxing.h"
 

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "data/base/least.h"
-#include "solve/checker/layout/choices.h"
 #include "solve/checker/places/relaxing.h"
 
 struct check_tree {

@@ -1,6 +1,5 @@
 // One layout of a space on named nodes, with its links: audits what a certificate of the space says
 // of its placements (docs/PROOFS.md 15.4).
-#include "solve/checker/places/places.h"
 #include "solve/checker/prices/open.h"
 #include "solve/checker/prices/prices.h"
 

@@ -4,7 +4,6 @@
 #pragma once
 
 #include "solve/checker/places/places.h"
-#include "solve/checker/space/space.h"
 
 // For a job with a space.
 enum status space_open(struct check_space *space, struct check_pricer pricers[2],

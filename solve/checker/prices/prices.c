@@ -3,8 +3,6 @@
 // to the next.
 #include "solve/checker/prices/prices.h"
 
-#include <assert.h>
-
 #include "data/base/least.h"
 #include "solve/judge/price/verify_price.h"
 

@@ -5,7 +5,6 @@
 
 #include "data/inputs/problem.h"
 #include "solve/checker/places/places.h"
-#include "solve/checker/space/space.h"
 
 struct check_option;
 struct compression_form check_form_of(const struct check_option *o); // as in jobs

@@ -1,7 +1,6 @@
 // The job's rules in the checker's tables.
 #include <string.h>
 
-#include "data/inputs/problem.h"
 #include "solve/checker/prices/prices.h"
 
 static uint64_t bits_of_modes(const bool modes[RECOMPUTE_COUNT])

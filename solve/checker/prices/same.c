@@ -6,7 +6,6 @@
 
 #include "solve/checker/prices/open.h"
 #include "solve/checker/proof.h"
-#include "solve/checker/sources.h"
 
 struct comparison {
     const struct check_problem *document, *own;

@@ -1,6 +1,5 @@
 // Stages with widths of their own: see prices.h.
 #include "data/base/least.h"
-#include "data/inputs/problem.h"
 #include "solve/checker/prices/prices.h"
 #include "solve/judge/price/verify_price.h"
 

@@ -7,7 +7,6 @@
 #include <stdint.h>
 
 #include "data/base/arena.h"
-#include "data/base/status.h"
 
 // Types are cJSON's, as a set.
 enum { VALUE_BOOL = cJSON_True | cJSON_False, VALUE_ANY = 0 };

@@ -1,10 +1,7 @@
 // What offers found: a table and a sentence for people, and offers.csv with every machine.
 #include <inttypes.h>
-#include <math.h>
 
-#include "data/base/file.h"
 #include "data/text/table.h"
-#include "data/text/pieces.h"
 #include "solve/commands/offers/offers.h"
 #include "solve/report/report.h"
 

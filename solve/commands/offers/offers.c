@@ -13,7 +13,6 @@
 #include "solve/commands/commands.h"
 #include "solve/commands/offers/offers.h"
 #include "solve/commands/verbs.h"
-#include "solve/layout/solve.h"
 
 enum { OFFERS_MOST = 256, WORDS_MAX = 200 };
 

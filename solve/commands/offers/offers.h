@@ -1,9 +1,7 @@
 // What the files of the command offers share: machines, the request, their order.
 #pragma once
 
-#include "data/base/command.h"
 #include "data/hardware/designs.h"
-#include "data/inputs/problem.h"
 #include "data/results/bound.h"
 #include "data/results/claim.h"
 #include "formulate/example/example.h"

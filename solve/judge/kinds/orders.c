@@ -7,7 +7,6 @@
 #include "data/base/least.h"
 #include "data/kinds/schedules.h"
 #include "data/results/plan.h"
-#include "data/schedule/schedule.h"
 #include "solve/judge/kinds/kinds.h"
 
 // ---- orders

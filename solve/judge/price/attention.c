@@ -2,8 +2,6 @@
 // 1 and 3 to 5: its matrices and other weights, what it keeps, moves and passes on, and its work.
 #include "solve/judge/price/verify_price.h"
 
-#include <assert.h>
-
 int attentions_of(const struct layer_run *r)
 {
     if (r->no_attention) return 0;

@@ -1,7 +1,6 @@
 // Messages between stages as the judge prices them (docs/FORMULAS.md, section 6).
 #include "solve/judge/price/verify_price.h"
 
-#include <assert.h>
 #include <string.h>
 
 static long double low_rank_rate(const struct price_audit *a, int group)

@@ -2,8 +2,6 @@
 // and states, and the time of the optimizer's step, which follows from them.
 #include "solve/judge/price/passes.h"
 
-#include <assert.h>
-
 long double matrix_values(const struct price_audit *a, long double ffn)
 {
     long double h = a->problem->model.shape.hidden;

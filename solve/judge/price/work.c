@@ -3,8 +3,6 @@
 // (talk.c) and gathers.
 #include "solve/judge/price/passes.h"
 
-#include <assert.h>
-
 // ---- rates
 
 // All three kinds of products of so many FLOP, and further ones without a weight gradient;

@@ -1,6 +1,5 @@
 // Halves of a case by reaches: where the best plans of two replicas differ, in the reach of a
 // stage's rank or in its number of layers, the case is split there (docs/PROOFS.md 11).
-#include <limits.h>
 #include <string.h>
 
 #include "data/results/plan.h"

@@ -1,5 +1,4 @@
 // The layouts of a space to try first on named nodes: those that are best with unnamed nodes.
-#include <math.h>
 #include <stdlib.h>
 
 #include "data/base/least.h"

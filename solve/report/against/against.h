@@ -2,7 +2,6 @@
 // made of.
 #pragma once
 
-#include "data/inputs/problem.h"
 #include "data/results/plan_run.h"
 #include "solve/report/report.h"
 

@@ -1,6 +1,5 @@
 // What was predicted and measured, as text and for a page.
 #include <inttypes.h>
-#include <math.h>
 
 #include "solve/report/against/against.h"
 #include "solve/report/html/html.h"

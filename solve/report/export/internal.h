@@ -3,9 +3,6 @@
 #pragma once
 
 #include "data/frameworks/models.h"
-#include "data/frameworks/setting.h"
-#include "data/inputs/framework.h"
-#include "data/inputs/problem.h"
 #include "solve/report/export/export.h"
 
 struct export

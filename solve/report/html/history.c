@@ -1,9 +1,6 @@
 // The best plan and the bound over time, from the output of solve --progress.
-#include <math.h>
-#include <stdio.h>
 #include <string.h>
 
-#include "data/text/svg.h"
 #include "solve/report/html/html.h"
 
 static const double most_s = 4e9; // for any time that is read

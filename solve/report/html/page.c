@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "solve/report/html/html.h"
-#include "data/base/file.h"
 #include "data/text/shell.h"
 
 enum { MAP_NODES_MOST = 64 }; // above this a map has too many cells for a page
