@@ -282,8 +282,17 @@ TEST(others_are_refused)
             "at most 34 of the 35 layers");
     refused("{\"model_type\": \"gemma3n_text\", \"altup_num_inputs\": 65}", "1 to 64");
     refused("{\"model_type\": \"gemma3n_text\", \"intermediate_size\": [8]}", "35");
-    refused("{\"model_type\": \"glm5_moe\"}", "the nearest name that is: glm4_moe;");
-    refused("{\"model_type\": \"wav2vec2\"}", "(import hf) lists the ");
+    refused("{\"model_type\": \"foo\", \"vocab_size\": 100, \"hidden_size\": 64, "
+            "\"num_hidden_layers\": 2, \"num_attention_heads\": 4, \"num_experts\": 8, "
+            "\"num_experts_per_tok\": 2, \"decoder_sparse_step\": 1, \"mine\": 3}",
+            "the nearest that is, by its keys: qwen2_moe, which has no key mine; if");
+    refused("{\"model_type\": \"foo\", \"vocab_size\": 100, \"hidden_size\": 64, "
+            "\"num_hidden_layers\": 2, \"num_attention_heads\": 4, \"kv_lora_rank\": 8, "
+            "\"index_n_heads\": 2, \"n_routed_experts\": 4, \"num_experts_per_tok\": 2}",
+            "by its keys: deepseek_v32; if its layers are those, state \"model_type\":");
+    refused("{\"model_type\": \"vit\", \"hidden_size\": 64}", "it states no vocab_size");
+    refused("{\"model_type\": \"glm_moe_dsa\", \"num_attention_heads\": 0, \"ours\": 1}",
+            "(read as glm_moe_dsa, which has no key ours)");
     refused("{\"model_type\": \"hunyuan_v1_moe\", \"moe_topk\": [1, 2]}", "same number of experts");
     refused("{\"model_type\": \"glm4_moe_lite\", \"mlp_layer_types\": [\"dense\"]}", "47 layers");
     refused("{\"model_type\": \"ernie4_5_moe\", \"moe_layer_interval\": 0}", "moe_layer_interval");

@@ -236,8 +236,28 @@ says 2 'model_type: "clip_text_model" is not read: it has towers of images and o
     '{"model_type": "clip", "text_config": {"model_type": "clip_text_model"}}'
 says 2 '"deepseek_ref" is not read: it has compressed attention' \
     '{"model_type": "deepseek_ref", "architectures": ["DeepseekV4ForCausalLM"]}'
-says 2 'architectures: "OpenMoeForCausalLM" is not read, nor a name near it' \
-    '{"architectures": ["OpenMoeForCausalLM"]}'
+says 2 'architectures: "OpenMoeForCausalLM" is not read; the nearest that is, by its keys: ' \
+    '{"architectures": ["OpenMoeForCausalLM"], "vocab_size": 8, "hidden_size": 4}'
+says 2 'has parts: encoder (vit), decoder (trocr); expected' '{"model_type": "pair",
+    "encoder": {"model_type": "vit"}, "decoder": {"model_type": "trocr"}}'
+says 2 'is missing, but there are parts: text (bert): expected' '{"text": {"model_type": "bert"}}'
+# What a file is that is no config.
+says 2 'key "weight_map": this is an index of a checkpoint.s files' '{"weight_map": {"a": "b"}}'
+says 2 'key "zero_optimization": .*(plumbline import deepspeed)' '{"zero_optimization": {}}'
+says 2 'key "do_sample": this is how a model generates' '{"do_sample": true}'
+says 2 'a GGUF file or its metadata' 'general.architecture: llama'
+says 2 'YAML: expected a config.json; plumbline import nemo' 'model:
+  num_layers: 4'
+# Configs as logs have them; the sizes of Meta's and Mistral's own files, counted by their cards.
+says 0 'line 2: LlamaConfig, as transformers printed it' 'INFO
+now LlamaConfig {"model_type": "llama"} x'
+says 0 '8030261248 parameters' '{"dim": 4096, "n_layers": 32, "n_heads": 32, "n_kv_heads": 8,
+    "vocab_size": 128256, "ffn_dim_multiplier": 1.3, "multiple_of": 1024, "rope_theta": 5e5}'
+says 0 '46702792704 parameters' '{"dim": 4096, "n_layers": 32, "head_dim": 128, "vocab_size": 32000,
+    "hidden_dim": 14336, "n_heads": 32, "n_kv_heads": 8,
+    "moe": {"num_experts_per_tok": 2, "num_experts": 8}}'
+says 2 '"vision_num_cross_attention_layers": not read of a params.json' \
+    '{"dim": 8, "n_layers": 2, "n_heads": 2, "vision_num_cross_attention_layers": 1}'
 says 2 'peft_type: LORA: an adapter, expected the config.json of its model, me/llama' \
     '{"peft_type": "LORA", "base_model_name_or_path": "me/llama", "r": 8}'
 says 2 '_class_name: AutoencoderKL: a part of a pipeline of diffusers' \

@@ -5,6 +5,8 @@
 // mapping.
 #include "data/import/hf/classes.h"
 
+const char hf_params[] = "params.json";
+
 static const struct hf_class classes[] = {
     CLASS("llama", LLAMA, .read = hf_read_llama),
     CLASS("mistral", FACTS("silu", 1e-6, 1e4), SIZES(4096, 14336, 32, 8, 32000), GATED,
@@ -162,6 +164,8 @@ static const struct hf_class classes[] = {
           .read = hf_read_persimmon),
     CLASS("nemotron-nas", FACTS("silu", 1e-5, 5e5), SIZES(8192, 0, 64, 0, 128256), GATED,
           .layers = 80, .read = hf_read_nas, .arrange = hf_arrange_nas),
+    CLASS(hf_params, FACTS("silu", 1e-5, 1e4), SIZES(4096, 0, 32, 0, 32000), GATED, .layers = 32,
+          .read = hf_read_params, .arrange = hf_arrange_params),
     // Layers, all or some, are mixtures of experts.
     CLASS("mixtral", FACTS("silu", 1e-5, 1e6), SIZES(4096, 14336, 32, 8, 32000), GATED,
           .layers = 32, MIXTURE(8, 2), .arrange = hf_arrange_mixtral),

@@ -129,7 +129,7 @@ static enum status read_widths(struct hf_model *x, struct error *err)
     return OK;
 }
 
-static enum status read_class(struct hf_model *x, struct error *err)
+enum status hf_read_class(struct hf_model *x, struct error *err)
 {
     const struct hf_class *class = x->class;
     x->shape = class->shape;
@@ -290,6 +290,35 @@ static const char *last_part(const char *path)
     return slash ? slash + 1 : path;
 }
 
+// A refusal after the class is found says which, and which keys it does not have.
+static enum status say_class(const struct hf_model *x, enum status status, struct error *err)
+{
+    const char *strange = NULL;
+    size_t length = strlen(err->text);
+    struct error ignored = {OK, ""};
+    if (status != BAD_INPUT || !x->class || strstr(err->text, "--strict")) return status;
+    if (hf_strange_keys(x, &strange, &ignored) != OK) strange = NULL;
+    snprintf(err->text + length, sizeof err->text - length, " (read as %s%s%.200s)", x->class->name,
+             strange ? ", which has no key " : "", strange ? strange : "");
+    return status;
+}
+
+static enum status build(struct model *m, struct hf_model *x, struct hf_model *whole,
+                         const char *model_type, int mtp, struct error *err)
+{
+    struct hf_tower tower;
+    TRY(refuse_modalities(x, model_type, err));
+    TRY(refuse_experts(x, err));
+    TRY(refuse_encoders(x, err));
+    TRY(hf_read_class(x, err));
+    if (mtp >= 0) x->depth = mtp;
+    TRY(hf_read_tower(whole, model_type, x->shape.hidden, &tower, err));
+    set_runs(m, x, &tower);
+    TRY(hf_say_keys(x, m->document.path, err));
+    hf_tell_left_out(x, x->whole, &tower, m);
+    return model_check(m, err);
+}
+
 enum status model_import_hf(struct model *m, const char *path, const char *name, int mtp,
                             const char *output, struct said *said, struct arena *arena,
                             struct error *err)
@@ -300,26 +329,18 @@ enum status model_import_hf(struct model *m, const char *path, const char *name,
     struct document config;
     struct hf_asked *asked = TAKE(arena, 1, struct hf_asked);
     struct hf_model x = {.root = &root, .whole = &root, .arena = arena, .asked = asked}, whole = x;
-    struct hf_tower tower;
     asked->said = said;
     TRY(import_read(&config, path, &text, &size, arena, err));
     *m = (struct model){.document.path = config.path, .has_shape = true};
+    TRY(hf_find_printed(&text, &size, config.path, said, err));
     TRY(text_json(&root, config.path, text, size, arena, err));
     TRY(hf_text(&x, "_name_or_path", &name_or_path, err));
     TRY(hf_choose_class(&x, &part, &model_type, err));
-    TRY(refuse_modalities(&x, model_type, err));
-    TRY(refuse_experts(&x, err));
-    TRY(refuse_encoders(&x, err));
-    TRY(read_class(&x, err));
-    if (mtp >= 0) x.depth = mtp;
-    TRY(hf_read_tower(&whole, model_type, x.shape.hidden, &tower, err));
-    set_runs(m, &x, &tower);
-    TRY(hf_say_keys(&x, config.path, err));
-    hf_tell_left_out(&x, x.whole, &tower, m);
     last = last_part(name_or_path);
     m->name = name ? name : last && *last ? last : model_type;
+    TRY(say_class(&x, build(m, &x, &whole, model_type, mtp, err), err));
     m->document.sources = TAKE(arena, 1, struct source);
     m->document.sources[0] = source_of("config", &config, output, arena);
     m->document.source_count = 1;
-    return model_check(m, err);
+    return OK;
 }

@@ -85,11 +85,22 @@ struct hf_class {
 const struct hf_class *hf_class_at(int i); // NULL: no more
 const struct hf_class *hf_recent_class_at(int i);
 const struct hf_class *hf_find_class(const char *name); // NULL: none of that name
+extern const char hf_params[]; // the class of files without a model_type, of Meta and Mistral
 // Of an architecture (Qwen3ForCausalLM), whatever model_type says; NULL: of none that is read.
 const struct hf_class *hf_find_architecture(const char *architecture, struct arena *arena);
-// For a class that is not supported, as the end of a sentence: why and the nearest supported one;
-// else the nearest name; else how many there are. architecture NULL: not stated.
-const char *hf_why_not(const char *type, const char *architecture, struct arena *arena);
+bool hf_is_architecture(const char *name, const char *architecture, struct arena *arena);
+// unread.c: for a class that is not supported, as the end of a sentence: why, the nearest supported
+// one, which of the config's keys that one lacks, and what can be done. architecture NULL: not
+// stated. The config is read as each class, hence a few thousand look-ups.
+const char *hf_why_not(const struct hf_model *x, const char *type, const char *architecture);
+// The first config that transformers printed in a log (LlamaConfig {...}) in place of the whole
+// text; a text that begins as JSON stays. BAD_INPUT: neither; what else it looks like.
+enum status hf_find_printed(const char **text, size_t *size, const char *path, struct said *said,
+                            struct error *err);
+// BAD_INPUT, always: says what a file without a model_type is.
+enum status hf_refuse_other(const struct hf_model *x, struct error *err);
+// config.c: the shape and the layers of x->class, by the keys.
+enum status hf_read_class(struct hf_model *x, struct error *err);
 // Sets x->class by model_type, that of the text's part, which becomes x->root, or the architecture.
 // BAD_INPUT: not the config of a model, or of one that is not read, said by name.
 enum status hf_choose_class(struct hf_model *x, struct json *text, const char **type,
@@ -156,7 +167,10 @@ enum status hf_read_tower(const struct hf_model *whole, const char *type, int64_
                           struct hf_tower *to, struct error *err);
 
 // said.c
-void hf_asks(const struct hf_model *x, const char *key); // notes it
+void hf_asks(const struct hf_model *x, const char *key);       // notes it
+bool hf_is_strange(const struct hf_model *x, const char *key); // no reader asked for it
+// All of them, "a, b"; NULL: none. Notes the others as read or harmless.
+enum status hf_strange_keys(const struct hf_model *x, const char **strange, struct error *err);
 // Tells what was read, assumed and ignored; with strict what would be assumed is refused.
 enum status hf_say_keys(const struct hf_model *x, const char *path, struct error *err);
 
@@ -185,10 +199,11 @@ hf_reader hf_read_attention_bias, hf_read_llama, hf_arrange_all_near, hf_arrange
     hf_read_delta, hf_arrange_qwen3_5, hf_read_olmo_hybrid, hf_arrange_olmo_hybrid;
 
 // ---- llama.c, others.c, mixtures.c
-hf_reader hf_read_helium, hf_read_hyperclovax, hf_arrange_first_of_four, hf_read_exaone,
-    hf_read_gptj, hf_read_gpt_neo, hf_arrange_gpt_neo, hf_read_gpt_bigcode, hf_read_mpt,
-    hf_read_phi, hf_read_persimmon, hf_arrange_exaone_moe, hf_read_afmoe, hf_arrange_afmoe,
-    hf_arrange_hy_v3, hf_read_sarvam_moe, hf_read_axk1, hf_read_ling, hf_arrange_ling;
+hf_reader hf_read_params, hf_arrange_params, hf_read_helium, hf_read_hyperclovax,
+    hf_arrange_first_of_four, hf_read_exaone, hf_read_gptj, hf_read_gpt_neo, hf_arrange_gpt_neo,
+    hf_read_gpt_bigcode, hf_read_mpt, hf_read_phi, hf_read_persimmon, hf_arrange_exaone_moe,
+    hf_read_afmoe, hf_arrange_afmoe, hf_arrange_hy_v3, hf_read_sarvam_moe, hf_read_axk1,
+    hf_read_ling, hf_arrange_ling;
 
 // ---- hybrids.c
 hf_reader hf_read_bamba, hf_arrange_bamba, hf_read_granite_hybrid, hf_arrange_granite_hybrid,

@@ -238,3 +238,55 @@ enum status hf_arrange_deepseek(struct hf_model *x, struct error *err)
     for (int64_t i = x->front; i < x->layer_count; i++) x->layers[i].mixture = true;
     return OK;
 }
+
+// Meta's params.json and Mistral's: sizes of their own names; the width of the feed-forward part of
+// Meta's follows from 2/3 of four times the hidden size.
+enum status hf_read_params(struct hf_model *x, struct error *err)
+{
+    struct shape *s = &x->shape;
+    struct json mixture = {0};
+    struct json_field parts[] = {FIELD_OBJECT("moe", OPTIONAL, &mixture)};
+    double factor = 1;
+    static const char *const unread[] = {"kv_lora_rank", "moe_args",
+                                         "vision_num_cross_attention_layers"};
+    int64_t multiple = 256;
+    struct json_field factors[] = {
+        FIELD_NUMBER("ffn_dim_multiplier", OPTIONAL, &factor, 0.01, 1000)};
+    TRY(hf_count(x, "dim", &s->hidden, err));
+    TRY(hf_count(x, "n_layers", &x->layer_count, err));
+    TRY(hf_count(x, "n_heads", &s->heads, err));
+    TRY(hf_count(x, "n_kv_heads", &s->kv_heads, err));
+    TRY(hf_count(x, "multiple_of", &multiple, err));
+    TRY(HF_FIELDS(x, factors, err));
+    if (multiple < 1)
+        return json_refuse(x->root, err, "key \"multiple_of\": expected at least 1, found 0");
+    s->ffn = (int64_t)(factor * (double)(8 * s->hidden / 3));
+    s->ffn = (s->ffn + multiple - 1) / multiple * multiple;
+    TRY(hf_count(x, "hidden_dim", &s->ffn, err));
+    TRY(hf_flag(x, "attention_qkv_bias", &s->qkv_bias, err));
+    if (s->qkv_bias) s->output_bias = -1;
+    TRY(hf_flag(x, "tied_embeddings", &s->tied_embeddings, err));
+    for (size_t i = 0; i < ARRAY_LENGTH(unread); i++)
+        if (json_has(x->root, unread[i]))
+            return json_refuse(x->root, err,
+                               "key \"%s\": not read of a params.json; expected the config.json of "
+                               "the same model",
+                               unread[i]);
+    TRY(HF_FIELDS(x, parts, err));
+    if (!json_is_present(&mixture)) return OK;
+    const struct hf_model of = {.root = &mixture, .arena = x->arena};
+    x->experts = (struct expert_shape){.imbalance = 1, .ffn = s->ffn};
+    TRY(hf_count(&of, "num_experts", &x->experts.experts, err));
+    TRY(hf_count(&of, "num_experts_per_tok", &x->experts.top_k, err));
+    if (x->experts.experts < 1 || x->experts.top_k < 1 || hf_has(&of, "expert_hidden_dim"))
+        return json_refuse(&mixture, err,
+                           "expected num_experts and num_experts_per_tok of experts as wide as "
+                           "hidden_dim; expected the config.json of the same model otherwise");
+    return OK;
+}
+
+enum status hf_arrange_params(struct hf_model *x, struct error *err)
+{
+    for (int64_t i = 0; i < x->layer_count; i++) x->layers[i].mixture = x->experts.experts > 0;
+    return hf_arrange_all_near(x, err);
+}

@@ -66,32 +66,38 @@ static void put(const char **list, const char *text, struct arena *arena)
     *list = *list ? arena_print(arena, "%s, %s", *list, text) : text;
 }
 
+// Told by themselves: parts, and what the class is found by.
+static bool is_part(const char *key)
+{
+    return strstr(key, "text_config") || !strcmp(key, "llm_config") ||
+           !strcmp(key, "language_config") || !strcmp(key, "model_type") ||
+           !strcmp(key, "_name_or_path") || !strcmp(key, "auto_map") || strstr(key, "vision") ||
+           strstr(key, "audio_config");
+}
+
+static const char quantized[] = "quantization_config";
+
+bool hf_is_strange(const struct hf_model *x, const char *key)
+{
+    return !is_part(key) && !was_asked(x->asked, key) && strcmp(key, quantized) &&
+           !is_harmless(key);
+}
+
 static void sort_key(const char **strange, const struct hf_model *x, const struct json *of,
                      const char *key)
 {
     struct said *s = x->asked->said;
     const struct hf_asked *a = x->asked;
-    bool part = strstr(key, "text_config") || !strcmp(key, "llm_config") ||
-                !strcmp(key, "language_config") || !strcmp(key, "model_type") ||
-                !strcmp(key, "_name_or_path") || !strcmp(key, "auto_map");
-    if (part || strstr(key, "vision") || strstr(key, "audio_config")) return; // told by themselves
-    if (was_asked(a, key)) {
-        said_read(s, key);
-        return;
-    }
-    if (!strcmp(key, "quantization_config")) {
-        said_assume(s, "quantization_config: weights are trained in the job's precision");
-        return;
-    }
-    if (is_harmless(key)) {
-        said_ignore(s, key);
-        return;
-    }
-    int near = name_within(key, a->keys, a->count, strlen(key) > 6 ? 2 : 1);
-    bool misspelt = near >= 0 && !json_has(of, a->keys[near]);
-    put(strange,
-        misspelt ? arena_print(x->arena, "%s (did you mean %s?)", key, a->keys[near]) : key,
-        x->arena);
+    if (hf_is_strange(x, key)) {
+        int near = name_within(key, a->keys, a->count, strlen(key) > 6 ? 2 : 1);
+        bool misspelt = near >= 0 && !json_has(of, a->keys[near]);
+        put(strange,
+            misspelt ? arena_print(x->arena, "%s (did you mean %s?)", key, a->keys[near]) : key,
+            x->arena);
+    } else if (is_part(key)) return;
+    else if (was_asked(a, key)) said_read(s, key);
+    else if (strcmp(key, quantized)) said_ignore(s, key);
+    else said_assume(s, "%s: weights are trained in the job's precision", quantized);
 }
 
 static enum status sort_keys(const char **strange, const struct hf_model *x, const struct json *of,
@@ -114,7 +120,7 @@ static enum status assume_sizes(const struct hf_model *x, struct error *err)
         {"num_hidden_layers", "n_layer", "num_layers", "n_layers", "block_configs", NULL},
         {"num_attention_heads", "n_head", "num_heads", "n_heads", "encoder_attention_heads", NULL},
         {"vocab_size", NULL},
-        {"intermediate_size", "n_inner", "ffn_dim", "moe_intermediate_size", "n_embd", NULL},
+        {"intermediate_size", "n_inner", "ffn_dim", "moe_intermediate_size", "n_embd", "dim"},
     };
     const char *absent = NULL;
     size_t count = ARRAY_LENGTH(sizes) - !x->by_architecture;
@@ -122,7 +128,7 @@ static enum status assume_sizes(const struct hf_model *x, struct error *err)
     for (int64_t i = 0; i < x->layer_count; i++) attends = attends || !x->layers[i].linear;
     for (size_t i = 0; i < count; i++) {
         bool stated = i == 2 && !attends;
-        for (int k = 0; sizes[i][k]; k++)
+        for (int k = 0; k < 6 && sizes[i][k]; k++)
             stated = stated ||
                      (was_asked(x->asked, sizes[i][k]) &&
                       (json_has(x->root, sizes[i][k]) || json_has(x->whole, sizes[i][k])));
@@ -140,11 +146,16 @@ static enum status assume_sizes(const struct hf_model *x, struct error *err)
     return OK;
 }
 
+enum status hf_strange_keys(const struct hf_model *x, const char **strange, struct error *err)
+{
+    TRY(sort_keys(strange, x, x->root, err));
+    return x->whole != x->root ? sort_keys(strange, x, x->whole, err) : OK;
+}
+
 enum status hf_say_keys(const struct hf_model *x, const char *path, struct error *err)
 {
     const char *strange = NULL;
-    TRY(sort_keys(&strange, x, x->root, err));
-    if (x->whole != x->root) TRY(sort_keys(&strange, x, x->whole, err));
+    TRY(hf_strange_keys(x, &strange, err));
     TRY(assume_sizes(x, err));
     if (json_has(x->root, "auto_map") || json_has(x->whole, "auto_map"))
         said_assume(x->asked->said, "auto_map's own code builds what transformers' class does");

@@ -33,7 +33,8 @@ const char hf_alibi[] = "ALiBi positions are left out: launch files state rotary
 void hf_tell_left_out(const struct hf_model *x, const struct json *whole,
                       const struct hf_tower *tower, const struct model *m)
 {
-    static const char *const parts[] = {"vision_config", "audio_config", "speech_config"};
+    static const char *const parts[] = {"vision_config", "audio_config", "speech_config",
+                                        "vision_encoder"};
     const struct hf_model of_all = {.root = whole, .arena = x->arena};
     if (x->further || x->depth) tell_further(x, m);
     bool alibi = false;
