@@ -165,7 +165,6 @@ struct carried_fits {
     struct message_ends ends; // of messages, between passes
 };
 
-bool carried_is_run(const char *path, struct arena *arena); // a file of plumbline run
 // base NULL: the costs of the first plan's problem. BAD_INPUT: a run whose plan or problem is not
 // where it says, or of another GPU or trainer than the first.
 enum status carried_fit(struct carried_fits *f, const struct option_texts *paths,

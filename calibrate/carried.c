@@ -15,13 +15,6 @@ enum { RUNS_THAT_SCATTER = 3 }; // with fewer it is assumed
 enum { FP32_STEP_BYTES = 24 };  // gradient and weight, both moments read and written
 static const double step_open = 0.1, split_open = 1.25; // what these rates leave open
 
-bool carried_is_run(const char *path, struct arena *arena)
-{
-    struct document d;
-    struct error unread = {OK, ""};
-    return document_read(&d, path, "plumbline.run", arena, &unread) == OK;
-}
-
 static enum status load(struct carried *c, const char *path, struct arena *arena, struct error *err)
 {
     TRY(plan_run_load(&c->run, path, arena, err));

@@ -72,7 +72,7 @@ COMMAND_RUN(run)
     if (r->costs) TRY(costs_load(&base, r->costs, arena, err));
     if (r->model) TRY(model_load(&model, r->model, arena, err));
     if (r->cluster) TRY(cluster_load(&cluster, r->cluster, arena, err));
-    if (carried_is_run(r->paths.items[0], arena))
+    if (document_is(r->paths.items[0], "plumbline.run", arena))
         return run_carried(r, r->costs ? &base : NULL, arena, err);
     TRY(inputs_load(&inputs, r->paths.items, r->paths.count, r->name, arena, err));
     if (!r->output && !r->show && !r->drawing && !r->residuals) r->output = "-";

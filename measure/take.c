@@ -65,7 +65,7 @@ enum status take_open(struct take *t, const struct take_settings *s, enum precis
         return refuse(err, "--device: requires --backend cuda");
     if (t->backend == &backend_cpu) t->load_before = host_load();
     t->shared = s->shared || (!s->exclusive && t->load_before > busy_load);
-    t->begin_s = clock_seconds();
+    t->begin_s = clock_s();
     interrupts_listen();
     const struct backend_settings settings = {.threads = (int)s->threads,
                                               .seed = (uint64_t)s->seed,

@@ -320,6 +320,7 @@ struct rule {
     int compresses_gradient;         // 0 no, 1 yes; -1: not stated
     int compresses_boundary;         // the backward transfers that this stage sends; 0, 1, -1
 };
+bool rule_names_group(const struct rule *rule, const char *name);
 extern const struct rule rule_empty; // requires nothing, of every stage
 
 // A head of its own for a stage before a local boundary: that of a model with this vocabulary, and

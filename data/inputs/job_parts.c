@@ -1,6 +1,9 @@
 // The parts of a job that the priced document repeats: layout, rules, budget, recompute modes.
 // Reading, writing and the checks that apply to both.
 #include "data/inputs/job_fields.h"
+
+#include <string.h>
+
 #include "data/kinds/in_flight.h"
 #include "data/kinds/schedules.h"
 
@@ -312,6 +315,13 @@ const struct rule rule_empty = {.action = RULE_REQUIRE,
                                 .layers_max = -1,
                                 .compresses_gradient = -1,
                                 .compresses_boundary = -1};
+
+bool rule_names_group(const struct rule *rule, const char *name)
+{
+    for (int i = 0; i < rule->group_count; i++)
+        if (!strcmp(rule->groups[i], name)) return true;
+    return false;
+}
 
 GET_MEMBER(get_recompute)
 {

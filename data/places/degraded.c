@@ -5,11 +5,6 @@
 
 #include "data/places/internal.h"
 
-static size_t pair_of(const struct places *p, int from, int to)
-{
-    return (size_t)from * (size_t)p->node_count + (size_t)to;
-}
-
 double places_factor(const struct places *p, int from, int to)
 {
     return p->factors ? p->factors[pair_of(p, from, to)] : 1;

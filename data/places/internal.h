@@ -13,6 +13,15 @@ static inline const char *cluster_file(const struct cluster *c)
     return document_name(&c->document, "cluster");
 }
 
+static inline size_t pair_of(const struct places *p, int from, int to)
+{
+    return (size_t)from * (size_t)p->node_count + (size_t)to;
+}
+static inline struct link *measured_link(const struct places *p, int from, int to)
+{
+    return &p->measured[pair_of(p, from, to)];
+}
+
 extern const struct members link_members;
 // where: the text before the key, "groups[0].intra.".
 enum status link_check(const char *where, const struct link *link, struct error *err);

@@ -6,11 +6,7 @@
 #include <math.h>
 
 #include "data/base/units.h"
-
-static const struct link *measured_link(const struct places *p, int from, int to)
-{
-    return &p->measured[(size_t)from * (size_t)p->node_count + (size_t)to];
-}
+#include "data/places/internal.h"
 
 struct share {
     long double bytes_per_s;

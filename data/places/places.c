@@ -10,15 +10,6 @@
 
 enum { LEVELS_MAX = 8 };
 
-static size_t pair_of(const struct places *p, int from, int to)
-{
-    return (size_t)from * (size_t)p->node_count + (size_t)to;
-}
-static struct link *measured_link(const struct places *p, int from, int to)
-{
-    return &p->measured[pair_of(p, from, to)];
-}
-
 int places_find(const struct places *p, const char *name)
 {
     for (int i = 0; i < p->node_count; i++)

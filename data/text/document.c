@@ -52,6 +52,13 @@ enum status document_read(struct document *d, const char *path, const char *kind
     return read_sources(d, &made_from, arena, err);
 }
 
+bool document_is(const char *path, const char *kind, struct arena *arena)
+{
+    struct document d;
+    struct error unread = {OK, ""};
+    return document_read(&d, path, kind, arena, &unread) == OK;
+}
+
 enum status document_fields(const struct document *d, const struct json_field *fields,
                             size_t field_count, struct arena *arena, struct error *err)
 {

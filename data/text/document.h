@@ -33,6 +33,8 @@ static inline const char *document_name(const struct document *d, const char *ot
 enum status document_read(struct document *d, const char *path, const char *kind,
                           struct arena *arena, struct error *err);
 
+bool document_is(const char *path, const char *kind, struct arena *arena); // whether it can be read
+
 // json_fields on the root, strict, ignoring the envelope's own keys.
 enum status document_fields(const struct document *d, const struct json_field *fields,
                             size_t field_count, struct arena *arena, struct error *err);

@@ -315,13 +315,6 @@ bool choice_sends_backward(const struct choices *c, int stage)
 
 // ---- rules
 
-static bool names_group(const struct rule *rule, const char *name)
-{
-    for (int i = 0; i < rule->group_count; i++)
-        if (!strcmp(rule->groups[i], name)) return true;
-    return false;
-}
-
 static int counted_layers(const struct priced *p, const struct rule *rule, int first, int count)
 {
     if (!rule->run) return count;
@@ -336,7 +329,7 @@ static bool meets_conditions(const struct choices *c, int stage, const struct ch
 {
     const struct priced *p = c->priced;
     int first = choice_first_layer(c, stage, x), last = first + x->layer_count - 1;
-    if (rule->group_count && !names_group(rule, p->groups[x->group].name)) return false;
+    if (rule->group_count && !rule_names_group(rule, p->groups[x->group].name)) return false;
     if (rule->holds_first >= 0 && rule->holds_first < first) return false;
     if (rule->holds_last >= 0 && rule->holds_last > last) return false;
     if (rule->holds_first >= 0 && rule->holds_first > last) return false;

@@ -2,7 +2,6 @@
 // ("V100*16 T4*16"), which are placed as in Megatron-LM: tensor, then context, then data, then
 // pipeline. With several kinds, each replica's pipeline has its own.
 #include <ctype.h>
-#include <string.h>
 
 #include "data/base/names.h"
 #include "formulate/predict/internal.h"

@@ -1,7 +1,5 @@
 // The graphs of the layouts seen so far. They depend only on the layout, and a table of runs has
 // few layouts.
-#include <string.h>
-
 #include "formulate/predict/internal.h"
 
 enum { OPERATIONS_KEPT_MAX = 1 << 23 }; // about 100 bytes each

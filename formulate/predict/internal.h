@@ -1,6 +1,8 @@
 // Shared by the files of this folder.
 #pragma once
 
+#include <string.h>
+
 #include "formulate/choices/choices.h"
 #include "formulate/graph/longest.h"
 #include "formulate/predict/predict.h"
@@ -27,6 +29,16 @@ struct fleet {
     int pipelines[PIPELINES_MAX][STAGES_MAX];
     int pipeline_count;
 };
+
+static inline int64_t stated(int64_t value, int64_t otherwise)
+{
+    return value == NOT_STATED ? otherwise : value;
+}
+
+static inline bool same_text(struct cell a, struct cell b)
+{
+    return a.length == b.length && (a.text == b.text || !memcmp(a.text, b.text, (size_t)a.length));
+}
 
 // Model families that prose names.
 enum family { FAMILY_GPT, FAMILY_LLAMA, FAMILY_NEMOTRON };

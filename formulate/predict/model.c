@@ -4,11 +4,6 @@
 #include "data/base/names.h"
 #include "formulate/predict/internal.h"
 
-static int64_t stated(int64_t value, int64_t otherwise)
-{
-    return value == NOT_STATED ? otherwise : value;
-}
-
 // ---- by name
 
 // Equal but for case and signs between words: "DeepSeekV3", "deepseek-v3".

@@ -4,7 +4,6 @@
 #include "formulate/predict/predict.h"
 
 #include <stdarg.h>
-#include <string.h>
 
 #include "data/inputs/figures.h"
 #include "data/base/least.h"

@@ -1,6 +1,5 @@
 // What a predictor is told after it was opened: ranges, likenesses, numbers of the costs.
 #include <stdlib.h>
-#include <string.h>
 
 #include "formulate/predict/internal.h"
 

@@ -2,22 +2,11 @@
 // meaning of a blank cell is decided here (docs/FORMATS.md, runs), but for what depends on who ran
 // it (unstated.c).
 #include <ctype.h>
-#include <string.h>
 
 #include "data/kinds/schedules.h"
 #include "formulate/predict/internal.h"
 
-static int64_t stated(int64_t value, int64_t otherwise)
-{
-    return value == NOT_STATED ? otherwise : value;
-}
-
 // ---- words in notes
-
-static bool same_text(struct cell a, struct cell b)
-{
-    return a.length == b.length && (a.text == b.text || !memcmp(a.text, b.text, (size_t)a.length));
-}
 
 static const char *find_boundaries(struct cell notes)
 {

@@ -1,8 +1,6 @@
 // What a row does not state: each trait is what its program did at the time on its GPU
 // (data/frameworks/defaults.h); what remains open is priced as well and widens the range, as one
 // more cause that is independent of the others (docs/FORMULAS.md 19).
-#include <string.h>
-
 #include "data/base/names.h"
 #include "formulate/predict/internal.h"
 
@@ -72,11 +70,6 @@ void row_set_trait(struct run_row *row, enum trait trait, int value)
 
 // ---- what is known
 
-static bool same_cell(struct cell a, struct cell b)
-{
-    return a.length == b.length && (a.text == b.text || !memcmp(a.text, b.text, (size_t)a.length));
-}
-
 static bool same_sheet(const struct data_sheet *a, const struct data_sheet *b)
 {
     return !memcmp(a->peak, b->peak, sizeof a->peak) &&
@@ -108,9 +101,9 @@ static const struct run_origin *origin_of(struct predictor *p, const struct run_
     struct cell gpu = predict_gpu(p, row->gpu);
     for (int i = 0; i < ORIGINS_KEPT; i++) {
         struct known_origin *k = p->origin = &p->origins[i];
-        if (k->gpu.text && same_cell(k->framework, row->framework) &&
-            same_cell(k->version, row->version) && same_cell(k->source, row->origin) &&
-            same_cell(k->gpu, gpu) && k->trainer == row->trainer)
+        if (k->gpu.text && same_text(k->framework, row->framework) &&
+            same_text(k->version, row->version) && same_text(k->source, row->origin) &&
+            same_text(k->gpu, gpu) && k->trainer == row->trainer)
             return &k->origin;
     }
     struct known_origin *k = p->origin = &p->origins[p->origin_next];

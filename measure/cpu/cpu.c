@@ -160,7 +160,7 @@ static double seconds_spent(void *session)
 {
     const struct session *s = session;
     struct timespec spent;
-    if (!s->shared) return clock_seconds();
+    if (!s->shared) return clock_s();
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &spent);
     return ((double)spent.tv_sec + 1e-9 * (double)spent.tv_nsec) / team_threads(s->team);
 }

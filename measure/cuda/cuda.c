@@ -131,21 +131,11 @@ static enum status capture(struct cuda_session *s, struct prepared *p, struct er
     return OK;
 }
 
-static void forget(struct cuda_session *s)
-{
-    for (int i = 0; i < s->prepared_count; i++)
-        for (int j = 0; j < s->prepared[i].graph_count; j++) {
-            if (s->prepared[i].graphs[j].run) cudaGraphExecDestroy(s->prepared[i].graphs[j].run);
-            if (s->prepared[i].graphs[j].graph) cudaGraphDestroy(s->prepared[i].graphs[j].graph);
-        }
-    s->prepared_count = 0;
-}
-
 static enum status cuda_prepare(void *session, const struct cell *cells, int cell_count,
                                 struct arena *arena, struct error *err)
 {
     struct cuda_session *s = session;
-    forget(s);
+    session_forget(s);
     struct program *programs = TAKE(arena, cell_count, struct program);
     for (int i = 0; i < cell_count; i++)
         TRY(program_of_cell(&programs[i], &cells[i], s->precision, arena, err));

@@ -28,16 +28,22 @@ enum status cublas_fail(struct error *err, cublasStatus_t code, const char *call
                 cublasLtGetStatusString(code));
 }
 
-static void session_close(void *of_session)
+void session_forget(struct cuda_session *s)
 {
-    struct cuda_session *s = of_session;
-    cudaSetDevice(s->device);
-    if (s->stream) cudaStreamSynchronize(s->stream);
     for (int i = 0; i < s->prepared_count; i++)
         for (int j = 0; j < s->prepared[i].graph_count; j++) {
             if (s->prepared[i].graphs[j].run) cudaGraphExecDestroy(s->prepared[i].graphs[j].run);
             if (s->prepared[i].graphs[j].graph) cudaGraphDestroy(s->prepared[i].graphs[j].graph);
         }
+    s->prepared_count = 0;
+}
+
+static void session_close(void *of_session)
+{
+    struct cuda_session *s = of_session;
+    cudaSetDevice(s->device);
+    if (s->stream) cudaStreamSynchronize(s->stream);
+    session_forget(s);
     for (int i = 0; i < s->gemm_count; i++) gemm_close(&s->gemms[i]);
     for (int i = 0; i < AREA_KINDS; i++) cudaFree(s->pools[i].base);
     cudaFree(s->workspace);

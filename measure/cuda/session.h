@@ -100,6 +100,7 @@ enum status session_open(struct cuda_session **session, const struct backend_set
 // Makes every pool as large as the programs and rotation need; new ones are filled.
 enum status session_reserve(struct cuda_session *s, const struct program *programs, int count,
                             struct error *err);
+void session_forget(struct cuda_session *s); // what was prepared
 void session_rotate(struct cuda_session *s,
                     const struct program *program); // to the next place in every pool
 void *session_pointer(const struct cuda_session *s, const struct program *program,

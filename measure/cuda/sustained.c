@@ -93,7 +93,7 @@ static enum status count_turns(struct cuda_session *s, const struct prepared *p,
 
 static void note(const struct cuda_session *s, struct turns *t, int turn, double *noted_s)
 {
-    double now_s = clock_seconds();
+    double now_s = clock_s();
     if (turn < 0 || (turn > 0 && now_s - *noted_s < condition_every_s)) return;
     struct condition *now = &t->conditions[t->condition_count];
     now->first = turn;

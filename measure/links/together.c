@@ -48,7 +48,7 @@ static double seconds_left(const struct run *run, double elapsed_s)
 static void print_progress(struct run *run)
 {
     const struct joint_settings *s = run->settings;
-    double elapsed_s = clock_seconds() - run->begin_s;
+    double elapsed_s = clock_s() - run->begin_s;
     double every_s = s->progress == PROGRESS_TERMINAL ? progress_every_s : progress_lines_every_s;
     if (s->progress == PROGRESS_NONE || ranks_self(run->ranks) ||
         elapsed_s - run->printed_s < every_s)
@@ -114,7 +114,7 @@ static void judge_round(struct run *run, bool is_warm_up, struct arena *arena)
 {
     struct joint *j = run->joint;
     run->result->interrupted = run->times[j->cell_count] > 0;
-    bool spent = clock_seconds() - run->begin_s >= run->settings->budget_s;
+    bool spent = clock_s() - run->begin_s >= run->settings->budget_s;
     int done = 0;
     for (int i = 0; i < j->step_count; i++) {
         bool wanted = false;
@@ -148,7 +148,7 @@ enum status joint_run(struct joint_result *result, struct ranks *ranks, struct j
         .number = settings->seed << 32,
         .times = TAKE(arena, joint->cell_count + 1, double),
         .is_open = TAKE(arena, joint->step_count, unsigned char),
-        .begin_s = clock_seconds(),
+        .begin_s = clock_s(),
     };
     for (int i = 0; i < joint->step_count; i++) run.is_open[i] = true;
     bool open = true;
@@ -168,7 +168,7 @@ enum status joint_run(struct joint_result *result, struct ranks *ranks, struct j
         sample_flag_outliers(s, arena);
         result->outliers += s->outlier_count;
     }
-    result->elapsed_s = clock_seconds() - run.begin_s;
+    result->elapsed_s = clock_s() - run.begin_s;
     if (settings->progress == PROGRESS_TERMINAL && !ranks_self(ranks)) fputs("\r\033[K", stderr);
     return OK;
 }

@@ -9,7 +9,7 @@ enum { EMPTY_EXCHANGES = 3 };
 static double send_by_clock(struct wire *w, int bytes, int to)
 {
     ranks_receive(w->ranks, NULL, 0, to);
-    double begin_s = clock_seconds();
+    double begin_s = clock_s();
     ranks_send(w->ranks, w->out, bytes, to);
     ranks_send(w->ranks, &begin_s, (int)sizeof begin_s, to);
     return -1;
@@ -21,7 +21,7 @@ static double receive_by_clock(struct wire *w, int bytes, int from)
     ranks_receive_begin(w->ranks, w->in, bytes, from);
     ranks_send(w->ranks, NULL, 0, from);
     ranks_receive_end(w->ranks);
-    double end_s = clock_seconds();
+    double end_s = clock_s();
     ranks_receive(w->ranks, &begin_s, (int)sizeof begin_s, from);
     return end_s - begin_s;
 }
@@ -30,16 +30,16 @@ static double send_by_answer(struct wire *w, int bytes, int to)
 {
     double fastest_s = 1e9;
     for (int i = 0; i < EMPTY_EXCHANGES; i++) {
-        double begin_s = clock_seconds();
+        double begin_s = clock_s();
         ranks_send(w->ranks, NULL, 0, to);
         ranks_receive(w->ranks, NULL, 0, to);
-        double elapsed_s = clock_seconds() - begin_s;
+        double elapsed_s = clock_s() - begin_s;
         fastest_s = elapsed_s < fastest_s ? elapsed_s : fastest_s;
     }
-    double begin_s = clock_seconds();
+    double begin_s = clock_s();
     ranks_send(w->ranks, w->out, bytes, to);
     ranks_receive(w->ranks, NULL, 0, to);
-    double seconds = clock_seconds() - begin_s - fastest_s / 2;
+    double seconds = clock_s() - begin_s - fastest_s / 2;
     return seconds > 0 ? seconds : 0;
 }
 

@@ -7,7 +7,7 @@
 
 int64_t run_wall_ns(const struct running *r)
 {
-    double since_s = clock_seconds() - r->wall_zero_s;
+    double since_s = clock_s() - r->wall_zero_s;
     return since_s > 0 ? (int64_t)(1e9 * since_s) : 0;
 }
 

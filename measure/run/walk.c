@@ -213,7 +213,7 @@ static void walk(struct running *r)
     for (int s = 0; s < r->plan->stage_count; s++)
         r->synced_ns[s] = r->gradient_ns[s] = r->beside_synced_ns[s] = 0;
     ranks_meet(r->ranks);
-    if (!r->replays) r->wall_zero_s = clock_seconds();
+    if (!r->replays) r->wall_zero_s = clock_s();
     walk_compute(r);
     walk_ending(r);
     run_settle(r);

@@ -5,6 +5,7 @@
 // chosen by #ifdef.
 #pragma once
 
+#include "data/base/watch.h"
 #include "measure/sampling/cells.h"
 
 struct backend_settings {
@@ -66,8 +67,11 @@ struct backend {
     enum status (*failure)(void *session, struct error *err);
 };
 
-double clock_seconds(void); // monotonic
-double backend_seconds(const struct backend *backend, void *session);
+// The host's clock, or the back end's own.
+static inline double backend_seconds(const struct backend *backend, void *session)
+{
+    return backend->clock ? backend->clock(session) : clock_s();
+}
 
 extern const struct backend *const backends[]; // ended by NULL
 extern const struct backend backend_cpu, backend_simulated, backend_cuda;

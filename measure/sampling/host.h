@@ -11,7 +11,7 @@ void host_describe(struct machine *machine, struct arena *arena);
 double host_load(void);
 extern const double busy_load;
 
-// Processes with equal texts and with times from clock_seconds() read the same clock. Empty:
+// Processes with equal texts and with times from clock_s() read the same clock. Empty:
 // unknown.
 const char *host_clock(struct arena *arena);
 

@@ -138,33 +138,28 @@ static void take_costs(const struct dynamic *d, struct rank_table *k)
     }
 }
 
+// The costs beyond the rank, from those up to it.
+static void walk_rank(const struct dynamic *d, const struct rank_table *k, const double *from,
+                      double *to)
+{
+    for (int n = 0; n < d->row; n++) to[n] = NOT_REACHED;
+    for (int n = k->least; n <= k->most; n++)
+        if (k->cost[n] < NOT_REACHED) dynamic_lower_row(to + n, from, k->cost[n], d->row - n);
+    for (int n = 0; n < d->row; n++) to[n] = to[n] > 0.5 * NOT_REACHED ? NOT_REACHED : to[n];
+}
+
 static void walk_ahead(const struct dynamic *d)
 {
     struct rank_table *k = d->ranks;
     for (int n = 0; n < d->row; n++) k->ahead[n] = n ? NOT_REACHED : 0;
-    for (int r = 1; r < d->c->rank_count; r++, k++) {
-        double *to = k[1].ahead;
-        for (int n = 0; n < d->row; n++) to[n] = NOT_REACHED;
-        for (int n = k->least; n <= k->most; n++)
-            if (k->cost[n] < NOT_REACHED)
-                dynamic_lower_row(to + n, k->ahead, k->cost[n], d->row - n);
-        for (int n = 0; n < d->row; n++) to[n] = to[n] > 0.5 * NOT_REACHED ? NOT_REACHED : to[n];
-    }
+    for (int r = 1; r < d->c->rank_count; r++, k++) walk_rank(d, k, k->ahead, k[1].ahead);
 }
 
 static void walk_after(const struct dynamic *d)
 {
-    int last = d->c->rank_count - 1;
-    for (int n = 0; n < d->row; n++) d->ranks[last].after[n] = n ? NOT_REACHED : 0;
-    for (int r = last; r > 0; r--) {
-        struct rank_table *k = &d->ranks[r];
-        double *to = d->ranks[r - 1].after;
-        for (int n = 0; n < d->row; n++) to[n] = NOT_REACHED;
-        for (int n = k->least; n <= k->most; n++)
-            if (k->cost[n] < NOT_REACHED)
-                dynamic_lower_row(to + n, k->after, k->cost[n], d->row - n);
-        for (int n = 0; n < d->row; n++) to[n] = to[n] > 0.5 * NOT_REACHED ? NOT_REACHED : to[n];
-    }
+    struct rank_table *k = &d->ranks[d->c->rank_count - 1];
+    for (int n = 0; n < d->row; n++) k->after[n] = n ? NOT_REACHED : 0;
+    for (; k > d->ranks; k--) walk_rank(d, k, k->after, k[-1].after);
 }
 
 // The least over the last rank's cells, and the layers of every rank there. NOT_REACHED: there is

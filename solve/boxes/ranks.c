@@ -5,11 +5,6 @@
 #include "data/base/least.h"
 #include "solve/boxes/box_internal.h"
 
-static int64_t resident_bytes(const struct choice *c)
-{
-    return memory_total(&c->memory) - c->memory.activation_bytes - c->memory.working_bytes;
-}
-
 // The least needs of a stage over its choices in the box; a bit for each group that it may be on.
 struct stage_needs {
     int64_t resident, stash, working;
@@ -22,7 +17,7 @@ static struct stage_needs needs_of(const struct choices *c, bool *const *allowed
     for (int i = 0; i < c->stages[stage].count; i++) {
         const struct choice *x = &c->stages[stage].items[i];
         if (!allowed[stage][i]) continue;
-        n.resident = resident_bytes(x) < n.resident ? resident_bytes(x) : n.resident;
+        n.resident = smaller(n.resident, box_resident_bytes(x));
         n.stash = x->stash_bytes < n.stash ? x->stash_bytes : n.stash;
         n.working = x->memory.working_bytes < n.working ? x->memory.working_bytes : n.working;
         n.groups |= 1u << x->group;
@@ -60,7 +55,7 @@ static bool fits_beside(const struct choices *c, int rank, int turn, const struc
     for (int k = 0; k < peaks->count; k++)
         activations =
             larger(activations, o->activations[k] + peaks->in_flight[k][turn] * x->stash_bytes);
-    return resident_bytes(x) + o->resident + larger(x->memory.working_bytes, o->working) +
+    return box_resident_bytes(x) + o->resident + larger(x->memory.working_bytes, o->working) +
                activations <=
            c->priced->groups[x->group].memory_limit_bytes;
 }

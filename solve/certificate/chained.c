@@ -5,8 +5,6 @@
 #include "solve/checker/boxes/chain.h"
 #include "solve/boxes/search.h"
 
-enum { BOXES_MOST = 1000 };
-
 struct chained {
     struct joint_transfers functions;
     const struct check_problem *p;
@@ -70,37 +68,14 @@ static void put(void *of, int64_t *durations)
             }
 }
 
-static bool never(void *argument) { return (void)argument, false; }
-
-static bool has_choices(const struct choices *c)
-{
-    for (int s = 0; s < c->priced->stage_count; s++)
-        if (!c->stages[s].count) return false;
-    const char *why;
-    return choices_hopeless_stage(c, &why) < 0;
-}
-
 enum status certificate_search_chained(struct solve_evidence *evidence,
                                        const struct check_problem *p, const struct priced *priced,
                                        int64_t target_ns, struct arena *arena, struct error *err)
 {
-    struct schedule *schedule = TAKE(arena, 1, struct schedule);
-    struct choices *choices = TAKE(arena, 1, struct choices);
+    enum { BOXES_MOST = 1000 };
     struct chained *chained = TAKE(arena, 1, struct chained);
-    struct box_search_settings settings = {
-        .target_ns = target_ns, .boxes_max = BOXES_MOST, .should_stop = never};
-    struct box_search_result r;
     *chained = (struct chained){
         {excess, put, chained}, p, TAKE(arena, check_symbol_count(p), int64_t), UINT64_MAX / 2};
-    *evidence = (struct solve_evidence){.schedule = schedule};
-    TRY(schedule_build_priced(schedule, priced, arena, err));
-    TRY(choices_build(choices, priced, schedule, arena, err));
-    TRY(objective_graph(&evidence->graph, priced, schedule, arena, err));
-    graph_keep_paths(evidence->graph, arena);
-    choices->joint = &chained->functions;
-    if (!has_choices(choices)) return OK;
-    box_search(&r, choices, evidence->graph, &settings, arena);
-    evidence->proof = r.proof;
-    evidence->proof_bound_ns = r.bound_ns;
-    return OK;
+    return certificate_search_boxes(evidence, priced, target_ns, BOXES_MOST, &chained->functions,
+                                    arena, err);
 }

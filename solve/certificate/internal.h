@@ -254,12 +254,13 @@ enum status space_find_fates(unsigned char *fates, const struct space_fates_requ
 // ---- on_nodes.c
 
 // What the search by boxes proves for a goal (-1: that there is no plan), at the planner's prices.
-struct priced;
-struct solve_evidence;
-struct choices;
 enum status space_search_boxes(struct solve_evidence *e, int64_t goal_ns,
-                               const struct priced *priced, struct choices *choices,
-                               struct arena *arena, struct error *err);
+                               const struct priced *priced, struct arena *arena, struct error *err);
+// Towards any target, with transfers that `joint` adds to; NULL: none.
+enum status certificate_search_boxes(struct solve_evidence *e, const struct priced *priced,
+                                     int64_t target_ns, int boxes_max,
+                                     const struct joint_transfers *joint, struct arena *arena,
+                                     struct error *err);
 
 struct layout_on_nodes {
     const struct problem *problem;

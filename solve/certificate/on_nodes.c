@@ -6,40 +6,40 @@
 #include "solve/certificate/internal.h"
 #include "solve/checker/prices/prices.h"
 
-enum { BOXES_MOST = 400 };
+static bool never(void *argument) { return (void)argument, false; }
 
-static bool is_empty(const struct choices *c, const char **why)
+enum status certificate_search_boxes(struct solve_evidence *e, const struct priced *priced,
+                                     int64_t target_ns, int boxes_max,
+                                     const struct joint_transfers *joint, struct arena *arena,
+                                     struct error *err)
 {
-    for (int s = 0; s < c->priced->stage_count; s++)
-        if (!c->stages[s].count) return true;
-    return choices_hopeless_stage(c, why) >= 0;
-}
-
-static bool is_told(void *stop) { return *(const volatile int *)stop != 0; }
-
-// What the search by boxes proves for the goal, at the planner's prices.
-enum status space_search_boxes(struct solve_evidence *e, int64_t goal_ns,
-                               const struct priced *priced, struct choices *choices,
-                               struct arena *arena, struct error *err)
-{
-    static const volatile int never = 0;
     struct schedule *schedule = TAKE(arena, 1, struct schedule);
+    struct choices *choices = TAKE(arena, 1, struct choices);
+    const struct box_search_settings settings = {
+        .target_ns = target_ns, .boxes_max = boxes_max, .should_stop = never};
+    struct box_search_result r;
     const char *why;
     *e = (struct solve_evidence){.schedule = schedule};
     TRY(schedule_build_priced(schedule, priced, arena, err));
     TRY(choices_build(choices, priced, schedule, arena, err));
     TRY(objective_graph(&e->graph, priced, schedule, arena, err));
     graph_keep_paths(e->graph, arena);
-    if (is_empty(choices, &why)) return OK;
-    struct box_search_settings settings = {.target_ns = goal_ns < 0 ? INT64_MAX : goal_ns,
-                                           .boxes_max = BOXES_MOST,
-                                           .should_stop = is_told,
-                                           .argument = (void *)(uintptr_t)&never};
-    struct box_search_result r;
+    choices->joint = joint;
+    for (int s = 0; s < priced->stage_count; s++)
+        if (!choices->stages[s].count) return OK;
+    if (choices_hopeless_stage(choices, &why) >= 0) return OK;
     box_search(&r, choices, e->graph, &settings, arena);
     e->proof = r.proof;
     e->proof_bound_ns = r.bound_ns;
     return OK;
+}
+
+enum status space_search_boxes(struct solve_evidence *e, int64_t goal_ns,
+                               const struct priced *priced, struct arena *arena, struct error *err)
+{
+    enum { BOXES_MOST = 400 };
+    return certificate_search_boxes(e, priced, goal_ns < 0 ? INT64_MAX : goal_ns, BOXES_MOST, NULL,
+                                    arena, err);
 }
 
 struct nodes_maker {
@@ -95,14 +95,13 @@ static bool is_audited(const struct nodes_maker *m, const char *text, size_t siz
 static enum status prove_free(struct nodes_maker *m, struct error *err)
 {
     struct priced base, *priced = TAKE(m->arena, 1, struct priced);
-    struct choices *choices = TAKE(m->arena, 1, struct choices);
     struct solve_evidence evidence;
     struct plan plan = aim_of(m);
     struct certificate_result made;
     struct json proof = {0};
     TRY(price_terms_of_free_links(&base, &m->one, m->arena, err));
     certificate_places_priced(priced, &base, m->of->free, m->arena);
-    TRY(space_search_boxes(&evidence, m->of->goal_ns, priced, choices, m->arena, err));
+    TRY(space_search_boxes(&evidence, m->of->goal_ns, priced, m->arena, err));
     struct certificate_request request = {
         .priced = priced, .plan = &plan, .evidence = &evidence, .problem = m->of->free};
     for (int anew = 0; anew < 2 && !is_enough(m); anew++) {

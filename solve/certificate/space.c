@@ -252,7 +252,6 @@ static enum status put_proof(struct space_maker *m, struct json_writer *w,
 {
     struct layout layout = space_layout_back(&o->layout, &m->request->problem->job.layout);
     struct priced *priced = TAKE(m->scratch, 1, struct priced);
-    struct choices *choices = TAKE(m->scratch, 1, struct choices);
     struct solve_evidence evidence;
     struct check_problem *p;
     int64_t goal_ns = check_goal_ns(&m->space, &o->layout, m->bound_ns);
@@ -265,7 +264,7 @@ static enum status put_proof(struct space_maker *m, struct json_writer *w,
     if (!price(m, 0, &o->layout, &p)) return OK;
     TRY(layout_price(priced, m->request->problem, &layout, m->scratch, err));
     if (!m->space.in_turn && !priced->width_per_group)
-        TRY(space_search_boxes(&evidence, goal_ns, priced, choices, m->scratch, err));
+        TRY(space_search_boxes(&evidence, goal_ns, priced, m->scratch, err));
     if (o->number == m->chosen) {
         plan = m->request->found->solved.plan;
         plan.outcome = OUTCOME_OPEN, plan.bound_ns = smaller(goal_ns, m->iteration_ns);

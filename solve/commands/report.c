@@ -37,14 +37,6 @@ static enum status write_layouts(const char *from, int64_t top, int format, cons
     return report_layouts(&layouts, top, format == FORMAT_CSV, to, arena, err);
 }
 
-// Whether the file is a checker's verdict; its loader finds any other error.
-static bool is_verdict(const char *path, struct arena *arena)
-{
-    struct document d;
-    struct error unread = {OK, ""};
-    return document_read(&d, path, "plumbline.checked", arena, &unread) == OK;
-}
-
 // Plans in the given order with their verdicts; verdicts without a plan come last.
 static enum status write_table(const char *const *files, int count, bool csv, const char *to,
                                struct arena *arena, struct error *err)
@@ -54,7 +46,7 @@ static enum status write_table(const char *const *files, int count, bool csv, co
     int row_count = 0, verdict_count = 0;
     struct text out;
     for (int i = 0; i < count; i++) {
-        if (is_verdict(files[i], arena)) {
+        if (document_is(files[i], "plumbline.checked", arena)) {
             struct checked *c = TAKE(arena, 1, struct checked);
             TRY(checked_load(c, files[i], arena, err));
             verdicts[verdict_count++] = c;

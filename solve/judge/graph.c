@@ -3,11 +3,6 @@
 // the judge's own prices decide.
 #include "solve/judge/internal.h"
 
-static void raise_to(int64_t *largest, int64_t ns)
-{
-    if (ns > *largest) *largest = ns;
-}
-
 static void raise_parts(const struct price_audit *a, struct sending m,
                         struct largest_prices *largest)
 {

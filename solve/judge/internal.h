@@ -135,6 +135,11 @@ void audit_claim(struct audit *h, const char *rule, int stage, const char *what,
                  int64_t claimed, struct sum own);
 
 // ---- for a stage whose decision is sound
+static inline void raise_to(int64_t *largest, int64_t ns)
+{
+    if (ns > *largest) *largest = ns;
+}
+
 static inline int judged_group(const struct audit *h, int stage)
 {
     return h->group[h->plan->stages[stage].group];

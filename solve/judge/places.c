@@ -381,11 +381,6 @@ static void audit_messages(struct audit *h, int replica, const struct plan *own)
     }
 }
 
-static void raise_load(int64_t *load_ns, int64_t ns)
-{
-    if (ns > *load_ns) *load_ns = ns;
-}
-
 static void audit_streams_of(struct audit *h, const struct audit *own, struct replica *r,
                              int replica, int64_t ns)
 {
@@ -403,7 +398,7 @@ static void audit_other(struct audit *h, struct replica *r, const struct audit *
 {
     if (audit_decision(h, own, replica)) return;
     int64_t claimed = h->plan->placement->iteration_ns[replica], own_ns = play(r, own);
-    raise_load(load_ns, judged_load(own, &r->plan));
+    raise_to(load_ns, judged_load(own, &r->plan));
     audit_messages(h, replica, &r->plan);
     audit_claim(h, "iteration", -1, arena_print(h->arena, "replica %d", replica), "ns", claimed,
                 (struct sum){own_ns, 1});
@@ -421,7 +416,7 @@ static enum status audit_first(struct audit *h, struct replica *r, struct audit 
     const struct plan_placement *x = h->plan->placement;
     TRY(audit_plan(own, err));
     audit_messages(h, replica, &r->plan);
-    raise_load(load_ns, judged_load(own, &r->plan));
+    raise_to(load_ns, judged_load(own, &r->plan));
     if (x->iteration_ns[replica] != h->plan->iteration_ns)
         REJECT(h, "iteration", -1, "the slowest replica takes %lld ns, the plan claims %lld",
                (long long)x->iteration_ns[replica], (long long)h->plan->iteration_ns);

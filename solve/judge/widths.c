@@ -229,11 +229,6 @@ void audit_turned_time(struct audit *h, int64_t load_ns)
 
 // ---- which operations have a price at all
 
-static void raise_to(int64_t *largest, int64_t ns)
-{
-    if (ns > *largest) *largest = ns;
-}
-
 static void raise_pair(const struct audit *h, int from, int to, struct largest_prices *largest)
 {
     const struct price_audit *a = &h->at[from], *b = &h->at[to];

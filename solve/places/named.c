@@ -56,13 +56,6 @@ static void put_groups(const struct making *m)
     priced_find_pools(to);
 }
 
-static bool is_named(const struct rule *r, const char *name)
-{
-    for (int i = 0; i < r->group_count; i++)
-        if (!strcmp(r->groups[i], name)) return true;
-    return false;
-}
-
 // The job's rules, about the groups that stand for their seats; and each stage on its own group.
 static void put_rules(const struct making *m)
 {
@@ -74,7 +67,7 @@ static void put_rules(const struct making *m)
         rules[i].groups = TAKE(m->arena, to->group_count + 1, const char *);
         rules[i].group_count = 0;
         for (int g = 0; g < to->group_count; g++)
-            if (is_named(own, m->p->groups[m->seat[g]].name))
+            if (rule_names_group(own, m->p->groups[m->seat[g]].name))
                 rules[i].groups[rules[i].group_count++] = to->groups[g].name;
         if (own->group_count && !rules[i].group_count) // named, and none of them is left
             rules[i].groups[rules[i].group_count++] = "none";

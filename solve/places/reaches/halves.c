@@ -7,13 +7,6 @@
 
 enum { HALVES_MAX = 32 }; // of halves
 
-static bool names(const struct rule *rule, const char *name)
-{
-    for (int i = 0; i < rule->group_count; i++)
-        if (!strcmp(rule->groups[i], name)) return true;
-    return false;
-}
-
 void placed_spread_rules(struct placed_reaches *m)
 {
     struct priced *to = m->priced;
@@ -27,7 +20,7 @@ void placed_spread_rules(struct placed_reaches *m)
         const char **groups = TAKE(m->arena, own + to->group_count, const char *);
         for (int k = 0; k < own; k++) groups[k] = r->groups[k];
         for (int t = m->p->group_count; t < to->group_count; t++)
-            if (names(&m->relaxed->rules[i], m->relaxed->groups[m->group_of[t]].name))
+            if (rule_names_group(&m->relaxed->rules[i], m->relaxed->groups[m->group_of[t]].name))
                 groups[r->group_count++] = to->groups[t].name;
         r->groups = groups;
     }
