@@ -313,6 +313,13 @@ static void put_turns(struct check_page *p, const struct check_result *r)
                r->infeasible ? "" : " below the bound", (long long)r->choices);
 }
 
+const char *check_not_compared(const struct check_problem *p)
+{
+    for (int g = 0; g < p->group_count; g++)
+        if (p->groups[g].excluded) return " but the prices of groups that can hold no stage";
+    return "";
+}
+
 static void put_verified(struct check_page *p, const struct check_audit *h)
 {
     const struct check_result *r = h->result;
@@ -321,9 +328,9 @@ static void put_verified(struct check_page *p, const struct check_audit *h)
                   "  - that the certificate is about this very priced document (SHA-256);\n");
     if (h->problem)
         page_print(p,
-                   "  - that all %lld numbers of that document are those of the problem named "
+                   "  - that all %lld numbers of that document%s are those of the problem named "
                    "below, by the judge's own prices of it;\n",
-                   (long long)r->confirmed);
+                   (long long)r->confirmed, check_not_compared(r->problem));
     (r->problem->in_turn ? put_turns : put_boxes)(p, r);
     page_print(p, "  Work: %llu steps, %lld.%06lld s.\n\n", (unsigned long long)r->work,
                (long long)(h->microseconds / 1000000), (long long)(h->microseconds % 1000000));

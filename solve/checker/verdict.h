@@ -22,6 +22,9 @@ enum status check_write_statement(const struct check_audit *h, const char *path,
 // nothing, its certificates can be given to the referee.
 const char *check_lacks_theorem(const struct check_problem *p);
 
+// Behind "all numbers" of a priced document that equal the judge's: what was not compared, or "".
+const char *check_not_compared(const struct check_problem *p);
+
 // `to` relative to the folder of the file `from`; both are relative to the current folder. If that
 // folder lies above the current one, `to` is unchanged.
 const char *check_path_from(const char *from, const char *to, struct arena *arena);

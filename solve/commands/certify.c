@@ -120,14 +120,25 @@ static void state_proven(struct solved *s, int64_t bound_ns)
     for (int i = 0; i < r->alternative_count; i++) lower(&r->alternatives[i], bound_ns);
 }
 
+// A search that was stopped before it had a bound has nothing to prove.
+static bool has_claim(const struct certify_request *c)
+{
+    const struct plan *plan = &c->solved->result->plan;
+    const struct layouts_result *space = c->solved->space;
+    if (c->asked->part.count) return space->searched_bound_ns > 0;
+    return plan->outcome == OUTCOME_INFEASIBLE || plan->bound_ns > 0 ||
+           (space && space->layouts.bound_ns > 0);
+}
+
 enum status solve_certify(const struct certify_request *c, struct arena *arena, struct error *err)
 {
     struct solved *s = c->solved;
     struct written w = {0};
     double begin_s = clock_s();
-    TRY((s->space                                ? of_space
-         : s->problem->cluster.places.node_count ? of_places
-                                                 : of_layout)(&w, c, arena, err));
+    if (has_claim(c))
+        TRY((s->space                                ? of_space
+             : s->problem->cluster.places.node_count ? of_places
+                                                     : of_layout)(&w, c, arena, err));
     if (!w.text) {
         solve_claim(s, CLAIM_STATED, NULL, 0);
         return fail(err, SOLVER, "--certificate: no bound could be certified, so none is written");

@@ -112,9 +112,10 @@ static void print_result(FILE *to, const struct check_result *r, const struct ch
                             : "paths of a graph");
     if (h->problem)
         fprintf(to,
-                "  confirmed  by the judge's own prices of %s: all %lld numbers of %s\n  assumed   "
-                " the judge's formulas, and the reading of %s and of what it names\n",
-                h->problem->file, (long long)r->confirmed, h->priced->file, h->problem->file);
+                "  confirmed  by the judge's own prices of %s: all %lld numbers of %s%s\n"
+                "  assumed    the judge's formulas, and the reading of %s and of what it names\n",
+                h->problem->file, (long long)r->confirmed, h->priced->file,
+                check_not_compared(r->problem), h->problem->file);
     else
         fprintf(to,
                 "  assumed    every price of %s: not compared with a problem (check CERTIFICATE "

@@ -47,6 +47,17 @@ answers 0 'confirmed' check try/proof.json ./try/../try/problem.json
 answers 0 'assumed    every price of' check try/proof.json
 answers 0 'assumed    every price of' check try/proof.json try/priced.json
 
+# A group that can hold no stage has prices that nobody compares, and the verdict says so.
+mkdir partial && cp honest/model.json honest/job.json honest/problem.json partial
+sed 's/"nodes": 2/"nodes": 3/' honest/cluster.json > partial/cluster.json
+sed 's/"gpu": "type1", "tensor": 1/"gpu": "type1", "tensor": 2/' honest/costs.json \
+    > partial/costs.json
+"$plumbline" solve partial/problem.json -o partial/plan.json --certificate partial/proof.json \
+    > out 2> err || complain "solve: a group without times of layers"
+answers 0 'numbers of .* but the prices of groups that can hold no stage' check partial/proof.json \
+    partial/problem.json
+answers 0 'numbers of try/priced.json$' check try/proof.json try/problem.json
+
 # ---- documents that are others now
 for role in problem model cluster costs job; do
     fresh

@@ -164,6 +164,15 @@ static enum status same_rule(struct comparison *c, int i)
 
 // ---- prices
 
+static enum status same_width(struct comparison *c, int g)
+{
+    const struct check_group *a = &c->document->groups[g], *b = &c->own->groups[g];
+    TRY(same_text(c, "node_group", c->document->node_groups[g], c->own->node_groups[g]));
+    TRY(same(c, "tensor", a->tensor, b->tensor));
+    TRY(same(c, "context", a->context, b->context));
+    return same(c, "data", a->data, b->data);
+}
+
 static enum status same_group(struct comparison *c, int g)
 {
     const struct check_group *a = &c->document->groups[g], *b = &c->own->groups[g];
@@ -172,6 +181,9 @@ static enum status same_group(struct comparison *c, int g)
     TRY(same_text(c, "gpu", a->gpu, b->gpu));
     WHERE(c, "groups[%d] \"%.40s\"", g, b->name);
     TRY(same(c, "excluded", a->excluded, b->excluded));
+    TRY(same(c, "node_group", a->of_node_group, b->of_node_group));
+    TRY(same(c, "seat_slots", a->seat_slots, b->seat_slots));
+    if (b->of_node_group) TRY(same_width(c, g));
     if (b->excluded) return OK;
     TRY(same(c, "slots", a->slots, b->slots));
     TRY(same(c, "memory_limit_bytes", a->memory_limit, b->memory_limit));
@@ -180,13 +192,6 @@ static enum status same_group(struct comparison *c, int g)
         TRY(same(c, "tier_limit_bytes", a->tier_limit[i], b->tier_limit[i]));
     for (int o = 0; o < c->own->gradient_count; o++)
         TRY(same(c, "sync_constant_ns", a->sync_constant[o], b->sync_constant[o]));
-    TRY(same(c, "node_group", a->of_node_group, b->of_node_group));
-    TRY(same(c, "seat_slots", a->seat_slots, b->seat_slots));
-    if (!b->of_node_group) return OK;
-    TRY(same_text(c, "node_group", c->document->node_groups[g], c->own->node_groups[g]));
-    TRY(same(c, "tensor", a->tensor, b->tensor));
-    TRY(same(c, "context", a->context, b->context));
-    TRY(same(c, "data", a->data, b->data));
     return OK;
 }
 
