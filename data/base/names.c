@@ -11,17 +11,28 @@ int compare_texts(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-// Of a part's first two characters the rarer one is looked for, in both cases at once.
+static bool begins_in_any_case(const char *text, const char *part)
+{
+    while (*part && tolower((unsigned char)*text) == tolower((unsigned char)*part)) text++, part++;
+    return !*part;
+}
+
+// Of a part's first two characters the rarer one is looked for, in its two cases.
 const char *find_in_any_case(const char *text, const char *part)
 {
     static const char often[] = "etaoinsrlc ";
-    size_t length = strlen(part), at = length > 1 && strchr(often, tolower((unsigned char)*part)) &&
-                                       !strchr(often, tolower((unsigned char)part[1]));
-    int looked = (unsigned char)part[at];
-    const char either[] = {(char)tolower(looked), (char)toupper(looked), '\0'};
-    if (!length) return text && *text ? text : NULL;
-    for (const char *s = text; s && (s = strpbrk(s, either)); s++)
-        if (s >= text + at && !strncasecmp(s - at, part, length)) return s - at;
+    if (!*part) return text && *text ? text : NULL;
+    int at = part[1] && strchr(often, tolower((unsigned char)*part)) &&
+             !strchr(often, tolower((unsigned char)part[1]));
+    int small = tolower((unsigned char)part[at]), large = toupper(small);
+    const char *s = text ? strchr(text, small) : NULL,
+               *other = text && large != small ? strchr(text, large) : NULL;
+    while (s || other) {
+        const char *next = !other || (s && s < other) ? s : other;
+        if (next >= text + at && begins_in_any_case(next - at, part)) return next - at;
+        if (next == s) s = strchr(s + 1, small);
+        else other = strchr(other + 1, large);
+    }
     return NULL;
 }
 

@@ -181,6 +181,20 @@ static int64_t batch_by_rate(const struct explained *x)
     return whole >= 1 && whole < 1e8 && fabs(batch / whole - 1) < 0.003 ? (int64_t)whole : 0;
 }
 
+static void assume_trainers_batch(struct explained *x)
+{
+    enum { TRANSFORMERS = 8 }; // TrainingArguments' per_device_train_batch_size
+    const struct log *l = &x->log;
+    bool arguments = l->in_code || l->format == LOG_TRANSFORMERS || l->format == LOG_LLAMA_FACTORY;
+    if (l->cut_code || !l->failure.out_of_memory || told(l, TOLD_GLOBAL_BATCH)) return;
+    if (l->script)
+        assume_count(x, &x->asked.micro_batch, "micro_batch", l->script->micro_batch,
+                     arena_print(x->arena, "not in the log: %s's default", l->script->name));
+    if (arguments)
+        assume_count(x, &x->asked.micro_batch, "micro_batch", TRANSFORMERS,
+                     "not in the log: transformers' default per_device_train_batch_size");
+}
+
 static void assume_batch(struct explained *x)
 {
     struct run_row *r = &x->asked;
@@ -199,9 +213,7 @@ static void assume_batch(struct explained *x)
         fabs(local / ((double)r->seq * whole) - 1) < 0.02)
         assume_count(x, &r->micro_batch, "micro_batch", (int64_t)whole,
                      "tokens/s of a GPU x the clock of its lines / seq");
-    if (x->log.in_code && x->log.failure.out_of_memory)
-        assume_count(x, &r->micro_batch, "micro_batch", 8,
-                     "not among the trainer's arguments: transformers' default");
+    assume_trainers_batch(x);
     if (is_trainer(x) && x->log.format != LOG_UNKNOWN && !steps && replica == 1 && data > 0 &&
         r->global_batch % data == 0 && r->global_batch > 0)
         assume_count(x, &r->micro_batch, "micro_batch", r->global_batch / data,
@@ -240,9 +252,8 @@ static void assume_script(struct explained *x)
 {
     const struct log_script *s = x->log.script;
     if (!s || !x->log.failure.out_of_memory) return;
-    const char *why = arena_print(x->arena, "%s's own value", s->name);
-    if (s->seq) assume_count(x, &x->asked.seq, "seq", s->seq, why);
-    assume_count(x, &x->asked.micro_batch, "micro_batch", s->micro_batch, why);
+    assume_count(x, &x->asked.seq, "seq", s->seq,
+                 arena_print(x->arena, "not in the log: %s's default", s->name));
 }
 
 // The sequence: by the FLOP of a token, where the log has a rate; else a program's default.
@@ -266,7 +277,9 @@ static void assume_sequence(struct explained *x)
     }
     if (x->log.failure.out_of_memory && r->positions > 0)
         assume_count(x, &r->seq, "seq", r->positions, "not in the log: as far as its positions go");
-    assume_count(x, &r->seq, "seq", is_trainer(x) ? 1024 : 4096, "not in the log (--set seq=N)");
+    assume_count(x, &r->seq, "seq", is_trainer(x) ? 1024 : 4096,
+                 is_trainer(x) ? "not in the log: as run_clm.py's and trl's default (--set seq=N)"
+                               : "not in the log (--set seq=N)");
 }
 
 // Who ran it, and when: what it did by itself follows from these.

@@ -166,11 +166,11 @@ static double rate_of_log(const struct explained *x)
     static const struct {
         const char *gpu;
         double tflops;
-    } peaks[] = {{"a100", 312}, {"h100", 989}, {"h200", 989}, {"b200", 2250}}; // of torchtitan
+    } peaks[] = {{"a100", 312}, {"h100", 989}, {"h200", 989}, {"b200", 2250}}; // dense bf16
     const struct log *l = &x->log;
     double rate = log_rate_of(&l->series[MEASURED_TFLOPS], true, x->arena).value,
            mfu = log_rate_of(&l->series[MEASURED_MFU], true, x->arena).value;
-    bool share = !(rate > 0) && mfu > 0 && l->format == LOG_TORCHTITAN && told(l, TOLD_GPU);
+    bool share = !(rate > 0) && mfu > 0 && told(l, TOLD_GPU);
     for (size_t i = 0; share && i < ARRAY_LENGTH(peaks); i++)
         if (!strncmp(l->told[TOLD_GPU].text, peaks[i].gpu, strlen(peaks[i].gpu)))
             rate = mfu / 100 * peaks[i].tflops;

@@ -38,6 +38,7 @@ enum explained_verdict {
     VERDICT_NOT_PREDICTED, // something is missing
     VERDICT_NOT_MEASURED,
     VERDICT_OUT_OF_MEMORY,
+    VERDICT_KILLED, // by its host's system
     VERDICT_WARM_UP,
     VERDICT_NOT_STATIONARY,
     VERDICT_RETRIES,

@@ -380,18 +380,35 @@ static void add_ranks(struct explained *x, int64_t moment)
                     count));
 }
 
-// What the report says where there was room: pieces that no request fits into.
-static const char *fragments_of(const struct explained *x)
+// What the report has reserved and not allocated, where it is a fiftieth of the card.
+static const char *pieces_of(const struct explained *x)
 {
-    const struct log_failure *f = &x->log.failure;
-    int64_t idle = f->reserved_bytes - f->allocated_bytes;
-    bool stated = f->reserved_bytes && f->allocated_bytes && f->tried_bytes,
-         foreseen = (double)f->allocated_bytes < 1.15 * (double)x->own.device_bytes;
-    if (!stated || !foreseen || idle < f->tried_bytes) return "";
-    return arena_print(x->arena,
-                       "; its report has %.1f GB reserved in pieces that no request for %.1f fits "
-                       "into: expandable segments join them",
-                       (double)idle / 1e9, (double)f->tried_bytes / 1e9);
+    int64_t idle = explain_pieces(x);
+    if ((double)idle < 0.02 * (double)x->own.capacity_bytes) return "";
+    return arena_print(
+        x->arena,
+        "; its report has %.1f GB reserved in pieces, which no request fits into and "
+        "expandable segments join",
+        (double)idle / 1e9);
+}
+
+// Of a count that was assumed: the least from which on it does not fit.
+static const char *from_which(struct explained *x)
+{
+    bool batch = !told(&x->log, TOLD_MICRO_BATCH) && x->row.micro_batch > 1, known;
+    enum told what = batch ? TOLD_MICRO_BATCH : TOLD_SEQ;
+    int64_t tile = batch ? 1 : 64, fits = 0, lacks = batch ? x->row.micro_batch : x->row.seq;
+    if (!batch && told(&x->log, TOLD_SEQ)) return "";
+    while (lacks > fits + tile) {
+        int64_t middle = (fits + lacks) / 2 / tile * tile;
+        if (middle <= fits) middle = fits + tile;
+        struct run_row row = with_count(x, what, middle);
+        if (fails(x, &row, &known)) lacks = middle;
+        else fits = middle;
+    }
+    return lacks <= tile
+               ? arena_print(x->arena, " (nor with any %s)", told_names[what])
+               : arena_print(x->arena, " (from %s %lld on)", told_names[what], (long long)lacks);
 }
 
 // The report's own sum beside the prediction: that is right if it is as much, whatever else took
@@ -440,23 +457,24 @@ const char *explain_failure(struct explained *x)
                            "%s%s; the request is a copy of a rank's weights: with it %.1f GB of a "
                            "card of %.1f are predicted",
                            begin, others, copied / 1e9, (double)x->own.capacity_bytes / 1e9);
-    const char *more = fits ? fragments_of(x) : "";
+    const char *more = "";
+    others = arena_print(x->arena, "%s%s", others, pieces_of(x));
     add_evaluation(x, moment), add_ranks(x, moment);
-    if (fits && !*more && !*others) {
+    if (fits && !explain_others(x)) {
         if (!x->alternative_count) add_unshared(x);
         if (!x->alternative_count) add_habits(x), find_lacks(x);
         if (!x->alternative_count && !near_end) explain_find_alternatives(x);
         if (!x->alternative_count && !near_end)
             more = ", which no value that the log leaves open fills";
     }
-    return arena_print(x->arena, "%s%s; it is predicted %s%s: %.1f GB of a card of %.1f%s%s%s%s",
+    return arena_print(x->arena, "%s%s; it is predicted %s%s%s: %.1f GB of a card of %.1f%s%s%s%s",
                        begin, others,
                        near_end  ? "to come within a tenth of its end"
                        : fits    ? "to fit"
                        : by_pass ? "not to fit in a training pass"
                                  : "not to fit",
-                       fits ? assumed_counts(x) : "", (double)x->own.device_bytes / 1e9,
-                       (double)x->own.capacity_bytes / 1e9,
+                       assumed_counts(x), fits ? "" : from_which(x),
+                       (double)x->own.device_bytes / 1e9, (double)x->own.capacity_bytes / 1e9,
                        x->guessed && strstr(x->guessed, "GPU ") ? ", which is assumed" : "",
                        moment_of(x, moment, by_pass), sum_of(x, moment), more);
 }

@@ -226,8 +226,17 @@ void explain_hold(struct explained *x, const struct run_row *row, struct predict
                    engine_bytes(x, p) + expert_adapters(x, row);
     more = larger(more, moment_bytes(x, row, p) - memory_total(&p->memory));
     p->device_bytes += more;
-    p->limit_bytes = larger(p->limit_bytes - explain_others(x), 1);
+    p->limit_bytes = larger(p->limit_bytes - explain_others(x) - explain_pieces(x), 1);
     p->fits = p->device_bytes <= p->limit_bytes;
+}
+
+// The allocator gives whole segments back before it fails: what it still has reserved are pieces of
+// those in use.
+int64_t explain_pieces(const struct explained *x)
+{
+    const struct log_failure *f = &x->log.failure;
+    bool stated = f->reserved_bytes && f->allocated_bytes && f->tried_bytes;
+    return stated ? larger(f->reserved_bytes - f->allocated_bytes, 0) : 0;
 }
 
 int64_t explain_others(const struct explained *x)

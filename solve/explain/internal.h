@@ -24,6 +24,7 @@ bool explain_has_trainer(const struct log *l); // transformers', or perhaps
 // Bytes on a GPU when it failed, where that was not in a training pass; else 0.
 int64_t explain_moment(struct explained *x);
 int64_t explain_others(const struct explained *x); // bytes that other processes hold, by the report
+int64_t explain_pieces(const struct explained *x); // reserved and not allocated, by the report
 // All weights' bytes, where ZeRO 3 shares them and one GPU has no room for all; else 0.
 int64_t explain_unshared(struct explained *x);
 // dumped.c: x->model; whether it has the layers of the row's.
@@ -56,6 +57,8 @@ void explain_assume_size(struct explained *x);
 void explain_assume_request(struct explained *x);
 // The model alone: on one GPU, of which any will do. name NULL: the row's.
 bool explain_try_model(struct explained *x, const struct cell *name, int64_t seq, struct model *m);
+// killed.c, of a run whose process the host's system ended: what it holds on the host.
+const char *explain_killed(struct explained *x);
 void explain_changes(struct explained *x);
 void explain_layouts(struct explained *x); // x->any
 // A run that states no degree and that no GPU holds alone: false if it is none, or nothing fits.

@@ -4,10 +4,11 @@
 
 #include "solve/explain/internal.h"
 
-const char *const verdict_names[] = {
-    "agrees",         "not predicted",   "not measured",      "out of memory",
-    "warm-up only",   "not stationary",  "allocator retries", "the host's floor",
-    "a slow network", "unstated values", "not read",          "not explained"};
+const char *const verdict_names[] = {"agrees",         "not predicted",      "not measured",
+                                     "out of memory",  "killed by its host", "warm-up only",
+                                     "not stationary", "allocator retries",  "the host's floor",
+                                     "a slow network", "unstated values",    "not read",
+                                     "not explained"};
 
 int64_t explained_allocated(const struct prediction *p)
 {
@@ -267,11 +268,22 @@ static bool is_of_another(const struct explained *x)
     return counted > 0 && own > 0 && (own > apart * counted || counted > apart * own);
 }
 
+// Whether the text has anything that was measured; else it may only say what is to be run.
+static bool has_run(const struct log *l)
+{
+    const struct log_memory *m = &l->memory;
+    bool any = m->allocated_bytes || m->reserved_bytes || m->device_bytes || l->average_s > 0;
+    for (int i = 0; i < MEASURED_COUNT; i++) any |= l->series[i].count > 0;
+    return any;
+}
+
 static enum explained_verdict judge(struct explained *x)
 {
     const struct log *l = &x->log;
     bool predicted = !*x->own.reason;
     if (l->failure.out_of_memory) return conclude(x, VERDICT_OUT_OF_MEMORY, explain_failure(x));
+    if (l->failure.killed && !(x->measured_s > 0))
+        return conclude(x, VERDICT_KILLED, explain_killed(x));
     if (x->rate.only_first)
         return conclude(x, VERDICT_WARM_UP,
                         "only the first iterations are in the log, which take several times the "
@@ -291,7 +303,7 @@ static enum explained_verdict judge(struct explained *x)
                                     (long long)l->retries));
     if (!predicted) return conclude(x, VERDICT_NOT_PREDICTED, x->own.reason);
     x->ran_too_full = x->own.device_bytes > x->own.capacity_bytes;
-    if (!(x->measured_s > 0) && !x->ran_too_full)
+    if (!(x->measured_s > 0) && (!x->ran_too_full || !has_run(l)))
         return conclude(x, VERDICT_NOT_MEASURED, "the log states no time or rate");
     if (is_refused(x))
         return conclude(x, VERDICT_NOT_READ,

@@ -228,4 +228,60 @@ import json, sys
 assert json.load(open("out"))["predicted"]["fits"] == (sys.argv[1] == "0")
 END
 done
+
+# ---- what trainers do unless told, and from which value on that does not fit
+cat > default.md << 'END'
+CUDA out of memory: Qwen3-8B on one A100 80GB, LoRA, bf16: true
+llamafactory-cli train --finetuning_type lora --lora_rank 8
+END
+reads default.md micro_batch=- seq=-
+answers 0 "micro_batch 8: not in the log: LLaMA-Factory's default" explain default.md
+answers 0 "seq 2048: not in the log: LLaMA-Factory's default" explain default.md
+sed 's/80GB/40GB/' default.md > larger.md
+"$plumbline" explain larger.md --json > out 2> err || complain "explain larger.md"
+least=$(python3 -c '
+import json, re
+why = json.load(open("out"))["why"]
+assert "not to fit with seq 2048 and micro_batch 8, as assumed" in why, why
+print(re.search(r"from micro_batch (\d+) on", why).group(1))') || complain "no batch is named"
+for batch in $least $((least - 1)); do
+    "$plumbline" explain larger.md --set micro_batch=$batch,seq=2048 --json > out 2> err ||
+        complain "micro_batch=$batch"
+    python3 - $((batch == least)) << 'END' || complain "the batch is not the least"
+import json, sys
+assert json.load(open("out"))["predicted"]["fits"] == (sys.argv[1] == "0")
+END
+done
+
+# ---- pieces that the report names are taken from the card
+printf 'Qwen3-8B LoRA on one A100 80GB, micro_batch_size 1, seq_length 1024, bf16\n' > pieces.md
+printf 'CUDA out of memory. Tried to allocate 1.00 GiB (GPU 0; 79.15 GiB total capacity; ' \
+    >> pieces.md
+printf '19.00 GiB already allocated; 0.50 GiB free; 77.00 GiB reserved in total)\n' >> pieces.md
+answers 0 "has 62.3 GB reserved in pieces" explain pieces.md
+answers 0 "is predicted not to fit" explain pieces.md
+sed 's/77.00 GiB/19.50 GiB/; s/0.50 GiB free/58.00 GiB free/' pieces.md > whole.md
+answers 0 "is predicted to fit" explain whole.md
+
+# ---- a process that its host's system ended
+cat > killed.md << 'END'
+# Llama 2 70B with ZeRO-3 on 8x A100 80GB, offloaded
+The node has 512GB RAM. per_device_train_batch_size: 1, max_seq_length: 2048
+"offload_optimizer": {"device": "cpu"}
+failed (exitcode: -9) local_rank: 3 (pid: 1234) of trainer.py
+END
+reads killed.md "verdict=killed by its host" num_gpus=8 zero=3
+"$plumbline" explain killed.md | tr -s ' \n' ' ' > said
+grep -q "with what is offloaded a host holds 1104 GB" said || complain "offloaded: $(cat said)"
+grep -q "each read all weights in 4 bytes hold 2207 GB: it does not fit" said ||
+    complain "read: $(cat said)"
+sed 's/512GB/8TB/' killed.md > roomy.md
+answers 0 "which would leave room" explain roomy.md
+printf 'CUDA out of memory. Tried to allocate 1.00 GiB\n' >> killed.md
+reads killed.md "verdict=out of memory"
+for words in 'line 7: 4123 Killed' 'slurmstepd: error: Detected 1 oom-kill event' \
+    'exits with return code = -9' 'Reason: OOMKilled'; do
+    printf 'Qwen3-8B on 8 H100\n%s\n' "$words" > words.md
+    reads words.md "verdict=killed by its host"
+done
 ended

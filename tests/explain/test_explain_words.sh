@@ -296,4 +296,21 @@ printf '%s\n' 'Llama-3.1-8B on 8 H100 80GB, MBS 1, GBS 64' \
     'reduced_train_loss: 0.2 | train_step_timing in s: 3.5 | consumed_samples: 3200' > quoted.md
 answers 0 "" explain quoted.md
 grep -q "warm-up" out && complain "a quoted line was taken for the first one"
+
+# ---- a run without its time is no refusal, and a rate in other words is one
+cat > plan.md << 'END'
+Llama 3 8B on 8 H100 80GB: TP=2, sequence length of 8192, micro batch size 1
+END
+reads plan.md "verdict=not measured" num_gpus=8 tp=2 seq=8192 micro_batch=1 model=llama-3.1-8b
+sed 's/$/, global batch size 32; we see 36.5% MFU/' plan.md > share.md
+"$plumbline" explain share.md | grep -q "measured .* an iteration" || complain "MFU is no rate"
+for words in '8,000 tokens per second per GPU' '8000 tokens/gpu/s' 'our 8,000 tokens/second/GPU'; do
+    sed "s|\$|, global batch size 32, $words|" plan.md > rate.md
+    reads rate.md global_batch=32
+    answers 0 "measured 4.096 s an iteration" explain rate.md
+done
+for size in '124M 12' '350M 24' '774M 36' '1.5B 48'; do
+    printf 'GPT-2 %s on 8 V100 32GB, micro batch size 4\n' "${size% *}" > sized.md
+    reads sized.md "layers=${size#* }"
+done
 ended

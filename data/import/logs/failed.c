@@ -189,9 +189,67 @@ static void read_processes(struct log_failure *f, const char *line, int64_t rese
     if (all && !f->other_bytes) f->other_bytes = f->process_bytes ? all : all - own;
 }
 
+// A process ended by signal 9, in the words of launchers (torchrun, DeepSpeed, Ray), Slurm,
+// Kubernetes, the kernel and the shell ("Killed", alone or behind a number).
+static bool says_killed(const char *line)
+{
+    static const char *const words[] = {
+        "exitcode: -9",      "exitcode  : -9",  "exit code -9",   "exit code: -9",
+        "code = -9",         "code -9",         "SIGKILL: 9",     "oom-kill",
+        "oom_kill",          "Killed process ", "OOMKilled",      "killed by signal 9",
+        "signal 9 (Killed)", "exit code 137",   "exit code: 137", NULL};
+    size_t length = strlen(line);
+    bool shell = length >= 6 && length < 200 && !strncmp(line + length - 6, "Killed", 6);
+    return has_one_of(line, words) ||
+           (shell && (length == 6 || strchr(" 0123456789", line[length - 7]))) ||
+           (strstr(line, "Signal 9") && strstr(line, "SIGKILL"));
+}
+
+// "512GB RAM", "1TB of host memory", "CPU Memory : 1007.60 GB", "--mem=256G": of a host.
+static int64_t host_in_words(const char *line)
+{
+    static const char *const behind[] = {
+        "ram",        "of ram",        "cpu ram",          "host memory",    "system memory",
+        "cpu memory", "of cpu memory", "of system memory", "of host memory", "main memory",
+        NULL};
+    static const char *const before[] = {
+        "cpu memory", "system memory", "host memory", "--mem=", "ram:", "ram :", NULL};
+    double value;
+    const char *after;
+    for (const char *const *word = before; *word; word++) {
+        const char *at = find_in_any_case(line, *word), *number = at ? at + strlen(*word) : "";
+        number += strspn(number, " :=~");
+        if (at && at_border(line, at) && number_at(number, &value, &after) && value >= 8 &&
+            (after[*after == ' '] | 32) == 'g' && value < 1e5)
+            return (int64_t)(value * gib);
+    }
+    for (const char *s = line; *s; s++) {
+        if (!isdigit((unsigned char)*s) || !at_border(line, s) || !number_at(s, &value, &after))
+            continue;
+        const char *unit = after + (*after == ' ');
+        double scale = (*unit | 32) == 't' ? 1024 : (*unit | 32) == 'g' ? 1 : 0;
+        unit += scale > 0, unit += *unit == 'i', unit += (*unit | 32) == 'b';
+        if (scale > 0 && *unit == ' ' && begins_with_one(unit + 1, behind) && value * scale >= 8)
+            return (int64_t)(value * scale * gib);
+        s = after - 1;
+    }
+    return 0;
+}
+
+// What a host's system did, and what it has.
+static void read_killed(struct log *l, const char *line)
+{
+    static const char *const memory[] = {"RAM", "ram", "emory", "--mem=", NULL};
+    struct log_failure *f = &l->failure;
+    if (!f->killed) f->killed = says_killed(line);
+    if (!f->host_bytes && has_digit(line) && has_one_of(line, memory))
+        f->host_bytes = host_in_words(line);
+}
+
 void log_failed(struct log *l, const char *line)
 {
     struct log_failure *f = &l->failure;
+    read_killed(l, line);
     if (!f->out_of_memory || !f->phase || l->reader->frame) read_phase(l, line);
     if (!says_failed(line) && !goes_on(f, line)) return;
     static const char *const raised[] = {"torch.", "RuntimeError", "OutOfMemoryError"};

@@ -345,7 +345,7 @@ static bool is_swapped(const char *a, const char *b)
 
 void log_unknown_flag(struct log *l, const char *key, size_t length)
 {
-    enum { LEAST = 8 };
+    enum { LEAST = 8, SIGNS = 2 }; // signs left out, which are one change
     struct log_keys *keys = l->reader->keys;
     const char *names[KEY_ROOM];
     char name[TOLD_KEY];
@@ -356,9 +356,12 @@ void log_unknown_flag(struct log *l, const char *key, size_t length)
     unsigned letters = letters_of(name), *judged = &l->reader->judged[letters % JUDGED_ROOM];
     if (*judged == letters) return; // a moment ago
     *judged = letters;
+    size_t own_length = strlen(name);
     for (int i = 0; i < KEY_ROOM; i++) {
         const struct key_row *row = keys->at[i];
         if (!row || row->told == TOLD_COUNT || row->key[0] != name[0]) continue;
+        if (strlen(row->key) + SIGNS < own_length || strlen(row->key) > own_length + SIGNS)
+            continue;
         if (is_swapped(name, row->key)) nearest = count;
         names[count++] = row->key;
     }

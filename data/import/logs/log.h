@@ -223,6 +223,8 @@ struct log_failure {
     int64_t tried_bytes, allocated_bytes, reserved_bytes, card_bytes, free_bytes, process_bytes;
     int64_t other_bytes; // that other processes hold
     bool listed;         // all processes of the card are
+    bool killed;         // a process, by the host's system, as where its memory is full
+    int64_t host_bytes;  // memory of a host, in words; 0: not stated
     enum failure_phase phase;
 };
 
@@ -293,7 +295,8 @@ struct log {
     bool has_engine, engine_sleeps; // on the same GPUs; sleeps: while the model is trained
     bool has_critic;                // PPO: trained, too; with a reference and a reward model
     bool has_init;                  // ZeRO 3 shares weights as they are made: it is stated
-    bool in_code; // a trainer's arguments are quoted as code, from bracket to bracket
+    bool in_code;  // a trainer's arguments are quoted as code, from bracket to bracket
+    bool cut_code; // some of them are left out
     const struct log_script *script; // whose own values hold unless told; NULL: not known
     const char *optimizer;           // as it is named; NULL: not stated
     bool recomputes, says_recompute; // its program does unless told; never does unless told

@@ -58,6 +58,18 @@ static enum log_format format_of(const struct log *l)
 // In words, of a post: a log has the error itself.
 enum { SHORT_POST = 200 };
 
+// A run without its time: a model, what it ran on, and a degree, a length or a batch; no manual.
+enum { DESCRIPTION = 100 };
+static bool describes_run(const struct log *l)
+{
+    static const enum told of[] = {TOLD_TP,          TOLD_PP,           TOLD_DP,  TOLD_SEQ,
+                                   TOLD_MICRO_BATCH, TOLD_GLOBAL_BATCH, TOLD_ZERO};
+    bool model = told(l, TOLD_MODEL) || (told(l, TOLD_LAYERS) && told(l, TOLD_HIDDEN)),
+         machine = told(l, TOLD_GPU) || told(l, TOLD_NUM_GPUS) || told(l, TOLD_NODES), any = false;
+    for (size_t i = 0; i < ARRAY_LENGTH(of); i++) any |= told(l, of[i]);
+    return model && machine && any && !l->runs.count && l->lines < DESCRIPTION;
+}
+
 static bool says_something(struct log *l)
 {
     // What ran and speaks of failures that were not raised and have no numbers warns of them.
@@ -70,12 +82,13 @@ static bool says_something(struct log *l)
     if (ran && l->reader->failed_by_title && l->reader->traced && l->lines < SHORT_POST)
         l->failure.out_of_memory = true;
     if (ran) return true;
-    if (l->mentions_failure && l->lines < SHORT_POST) l->failure.out_of_memory = true;
+    if (l->mentions_failure && l->lines < SHORT_POST && !l->failure.killed)
+        l->failure.out_of_memory = true;
     if (l->failure.out_of_memory && !told(l, TOLD_GPU) && !l->memory.card_bytes)
         l->memory.card_bytes = (int64_t)l->reader->card_gb << 30;
     bool summary = l->seen[LOG_TRANSFORMERS] > 3 && told(l, TOLD_MICRO_BATCH); // the trainer's
     return summary || l->failure.out_of_memory || l->average_s > 0 || l->block_s > 0 ||
-           l->arguments;
+           l->arguments || l->failure.killed || describes_run(l);
 }
 
 // Of tables with several runs: which were none asked for, or not there, or has no rate to count.

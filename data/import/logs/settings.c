@@ -144,7 +144,7 @@ static void take_trainer(struct log *l, const char *line)
     struct log_reader *r = l->reader;
     const char *close, *from = within_call(&r->trainer, line, begins, ARRAY_LENGTH(begins), &close);
     if (!from) return;
-    if (strstr(from, "...") || strstr(from, "**")) r->cut_trainer = true;
+    if (strstr(from, "...") || strstr(from, "**")) r->cut_trainer = l->cut_code = true;
     if (close && !r->cut_trainer) l->in_code = true;
     if (close) r->cut_trainer = false;
 }

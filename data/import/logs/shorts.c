@@ -203,8 +203,11 @@ static void read_shorts(struct log *l, const char *line)
     for (int i = 0; i < w.count; i++)
         degrees += shorts[w.items[i].row].told >= TOLD_TP &&
                    shorts[w.items[i].row].told <= TOLD_VPP;
-    for (const char *at = line; (at = strstr(at, "DP=")); at++)
-        if (at_border(line, at) || at[-1] == 'S') degrees++; // no other word is written so
+    // No other word is written so: "TP=2", "FSDP=8"; a shell's variable is another's.
+    for (const char *at = line; (at = strstr(at, "P=")); at++)
+        if (at > line && strchr("DTPEC", at[-1]) && isdigit((unsigned char)at[2]))
+            degrees += at_border(line, at - 1) ? 1 + !strstr(line, "export ")
+                                               : at - line > 2 && at[-2] == 'S';
     for (const char *at = line; (at = strstr(at, "GBS=")); at++)
         if (at_border(line, at)) degrees += 2;
     if (has_short(&w, TOLD_MICRO_BATCH) && has_short(&w, TOLD_GLOBAL_BATCH)) degrees += 2;

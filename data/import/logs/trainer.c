@@ -102,11 +102,13 @@ static void read_summary(struct log *l, const char *line)
     }
 }
 
-// "64.101 samples/sec", in words.
+// "64.101 samples/sec", "18 sequences per second", in words: the line's last.
 static void read_words(struct log *l, const char *line)
 {
-    const char *at = NULL, *next = line;
-    while ((next = strstr(next, "samples/s"))) at = next++;
+    static const char *const words[] = {"samples/s", "samples per sec", "sequences per sec"};
+    const char *at = NULL, *next;
+    for (size_t i = 0; i < ARRAY_LENGTH(words) && (!i || strstr(line, "s per sec")); i++)
+        for (next = line; (next = strstr(next, words[i]));) at = next++;
     if (!at || l->seen[LOG_MEGATRON] || l->series[MEASURED_SAMPLES].seen > 8) return;
     if (at[strcspn(at, ": ")] == ':') return; // the number is behind it
     while (at > line && at[-1] == ' ') at--;
@@ -178,15 +180,24 @@ void log_prose(struct log *l, const char *line)
                  {"tflop/s/gpu", MEASURED_TFLOPS, 1},
                  {"tflops/s/gpu", MEASURED_TFLOPS, 1},
                  {"tflops/sec/gpu", MEASURED_TFLOPS, 1},
-                 {"tflops/gpu", MEASURED_TFLOPS, 1}};
+                 {"tflops/gpu", MEASURED_TFLOPS, 1},
+                 {"tokens/gpu/s", MEASURED_TOKENS, 1},
+                 {"tokens/second/gpu", MEASURED_TOKENS, 1},
+                 {"tokens per second per gpu", MEASURED_TOKENS, 1},
+                 {"tok/s/gpu", MEASURED_TOKENS, 1},
+                 {"toks/s/gpu", MEASURED_TOKENS, 1},
+                 {"tflops/device", MEASURED_TFLOPS, 1},
+                 {"tflops per gpu", MEASURED_TFLOPS, 1},
+                 {"tflops/s per gpu", MEASURED_TFLOPS, 1},
+                 {"% mfu", MEASURED_MFU, 1}};
     static const char *const times[] = {"ime:",  "ime ~",  "ime is ", "ime of ",
                                         " took", " takes", NULL};
     if (has_one_of(line, times)) read_time_words(l, line);
     bool steps = strstr(line, "s/it") && !strpbrk(line, "|[");
     bool per = strstr(line, "s per "), seconds = per && strstr(line, "seconds per"),
          each = seconds || (per && (strstr(line, "s per iteration") || strstr(line, "s per step")));
-    if (!steps && !each && !strstr(line, "/s") && !strstr(line, "/S") && !strstr(line, "/GPU"))
-        return;
+    static const char *const rated[] = {"/s", "/S", "/GPU", "/gpu", "per GPU", "% MFU", NULL};
+    if (!steps && !each && !has_one_of(line, rated)) return;
     bool own = is_first_person(line);
     for (size_t i = 0; i < ARRAY_LENGTH(units); i++) {
         const char *at = find_in_any_case(line, units[i].unit), *from = at;
@@ -194,7 +205,8 @@ void log_prose(struct log *l, const char *line)
         double value;
         bool rates = *units[i].unit != ' ' || find_in_any_case(line, "/s/gpu"); // of a step
         rates &= steps || strcmp(units[i].unit, "s/it") != 0;
-        rates &= own || seconds || !strstr(units[i].unit, "s per "); // not a plan's
+        bool step = units[i].of == MEASURED_ITERATION_S;
+        rates &= own || seconds || !step || !strstr(units[i].unit, "s per "); // not a plan's
         if (!at || !rates || to->value < 0 || (to->value > 0 && (!own || to->own))) continue;
         while (from > line && from[-1] == ' ') from--;
         bool thousands = from > line + 1 && (from[-1] | 32) == 'k' && // "70K TPS/GPU"
@@ -220,7 +232,14 @@ void log_take_prose(struct log *l)
 }
 
 // llama-cookbook at d5f39914 and 0e003351 (configs/training.py, datasets.py: 2048 at first, 4096
-// since 2024), lit-gpt at 966646a4 (finetune/lora.py), alpaca-lora at 8bb8579 (finetune.py).
+// since 2024), lit-gpt at 966646a4 (finetune/lora.py), alpaca-lora at 8bb8579 (finetune.py);
+// volcengine/verl 005a83db (trainer/config/sft_trainer.yaml), huggingface/trl 016013e8
+// (trainer/*_config.py; GRPO's prompt of 512 until 0.2x and its answer of 256),
+// hiyouga/LLaMA-Factory 072bfe29 (hparams/data_args.py: 2048, 1024 as llmtuner), lm-sys/FastChat
+// 047b6e4b (train/train.py), transformers' examples/pytorch/language-modeling/run_clm.py
+// (block_size: 1024 at most) and TrainingArguments (a batch of 8), DeepSpeed-Chat's step 1
+// (main.py), OpenRLHF's cli/train_sft.py, axolotl's and xtuner's configurations, torchtune's
+// recipes, unsloth's from_pretrained and notebooks.
 static void read_script(struct log *l, const char *line)
 {
     static const struct log_script scripts[] = {{"llama-recipes", "llama-cookbook", 4, 2048},
@@ -231,7 +250,29 @@ static void read_script(struct log *l, const char *line)
                                                 {"lit_gpt", "lit-gpt", 4, 0},
                                                 {"litgpt", "lit-gpt", 4, 0},
                                                 {"lit-llama", "lit-llama", 4, 0},
-                                                {"alpaca-lora", "alpaca-lora", 4, 256}};
+                                                {"alpaca-lora", "alpaca-lora", 4, 256},
+                                                {"fsdp_sft_trainer", "veRL", 4, 1024},
+                                                {"GRPOTrainer", "trl's GRPOConfig", 8, 768},
+                                                {"GRPOConfig", "trl's GRPOConfig", 8, 768},
+                                                {"DPOTrainer", "trl's DPOConfig", 8, 1024},
+                                                {"DPOConfig", "trl's DPOConfig", 8, 1024},
+                                                {"SFTTrainer", "trl's SFTConfig", 8, 1024},
+                                                {"SFTConfig", "trl's SFTConfig", 8, 1024},
+                                                {"train_sft", "OpenRLHF", 8, 2048},
+                                                {"LLaMA-Factory", "LLaMA-Factory", 8, 2048},
+                                                {"llamafactory", "LLaMA-Factory", 8, 2048},
+                                                {"llmtuner", "LLaMA-Factory", 8, 1024},
+                                                {"train_bash.py", "LLaMA-Factory", 8, 1024},
+                                                {"fastchat", "FastChat", 8, 512},
+                                                {"FastChat", "FastChat", 8, 512},
+                                                {"run_clm", "run_clm.py", 8, 1024},
+                                                {"DeepSpeed-Chat", "DeepSpeed-Chat", 16, 512},
+                                                {"step1_supervised", "DeepSpeed-Chat", 16, 512},
+                                                {"axolotl", "axolotl", 1, 512},
+                                                {"xtuner", "xtuner", 1, 2048},
+                                                {"swift sft", "ms-swift", 1, 0},
+                                                {"tune run", "torchtune", 2, 0},
+                                                {"unsloth", "unsloth", 2, 2048}};
     for (size_t i = 0; i < ARRAY_LENGTH(scripts) && !l->script; i++)
         if (strstr(line, scripts[i].word)) l->script = &scripts[i];
 }
