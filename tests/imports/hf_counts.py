@@ -417,11 +417,15 @@ def build(kind, config):
              "eurobert": transformers.AutoModelForMaskedLM,
              "ernie": transformers.AutoModelForMaskedLM,
              "distilbert": transformers.AutoModelForMaskedLM,
+             "modernbert": transformers.AutoModelForMaskedLM,
+             "deberta-v2": transformers.AutoModelForMaskedLM,
              **dict.fromkeys(PAIRS, transformers.AutoModelForSeq2SeqLM),
              "umt5": transformers.AutoModelForSeq2SeqLM,
              "t5": transformers.AutoModelForSeq2SeqLM,
              "mt5": transformers.AutoModelForSeq2SeqLM}.get(kind, transformers.AutoModelForCausalLM)
     with torch.device("meta"):
+        if kind == "mllama_text_model":
+            return built, transformers.MllamaForCausalLM(built)
         return built, model.from_config(built)
 
 
@@ -507,6 +511,8 @@ def theirs(kind, config):
     if kind == "longcat_flash":  # each of its layers is two of ours
         mixtures = {2 * i for i in mixtures}
     window = getattr(built, "sliding_window", None) or getattr(built, "window_size", None) or 0
+    if kind == "modernbert":  # to both sides
+        window = 2 * window + 1
     types = getattr(built, "layer_types", None)
     if kind == "gpt_neo":
         types = ["sliding_attention" if t == "local" else t for t in built.attention_layers]

@@ -384,7 +384,7 @@ TEXTS = {"glm4v": "Glm4v" + PLAIN, "glm_ocr": "GlmOcr" + PLAIN, "glm4v_moe": "Gl
          "cosmos3_edge": "Cosmos3EdgeForConditionalGeneration",
          "mistral_large4": "MistralLarge4" + PLAIN, "muse_glimmer": "MuseGlimmer" + PLAIN,
          "muse_spark": "MuseSpark" + PLAIN}
-FURTHER = ["beam", "axk2", "modernbert-decoder"]
+FURTHER = ["beam", "axk2", "modernbert-decoder", "modernbert", "mllama_text_model", "deberta-v2"]
 # Of the parts that are not text's.
 PARTS = ["visual", "vision", "projector", "patch", "merging", "image", "merger", "audio"]
 
@@ -405,7 +405,26 @@ def draw_latents(rng, text):
 
 def draw_further(rng, kind, config):
     layers = config["num_hidden_layers"]
-    if kind == "modernbert-decoder":
+    if kind == "mllama_text_model":
+        config.pop("head_dim", None)
+        config["cross_attention_layers"] = [i for i in range(layers) if rng.random() < 0.3]
+        return config
+    if kind == "deberta-v2":
+        for key in ("head_dim", "num_key_value_heads", "tie_word_embeddings"):
+            config.pop(key, None)
+        config.update(relative_attention=rng.random() < 0.8, share_att_key=rng.random() < 0.5,
+                      position_biased_input=rng.random() < 0.5,
+                      pos_att_type=rng.choice(["p2c|c2p", ["c2p"], ["p2c", "c2p"], None]),
+                      norm_rel_ebd=rng.choice(["layer_norm", "none"]),
+                      position_buckets=rng.choice([-1, rng.randint(8, 40)]),
+                      max_relative_positions=rng.choice([-1, rng.randint(8, 90)]),
+                      max_position_embeddings=rng.randint(20, 99), legacy=rng.random() < 0.7)
+        if rng.random() < 0.5:
+            config.update(type_vocab_size=rng.randint(0, 3))
+        if rng.random() < 0.4:
+            config.update(conv_kernel_size=rng.randint(1, 4))
+        return config
+    if kind.startswith("modernbert"):
         config.pop("head_dim", None)
         config.pop("num_key_value_heads", None)
         config.update(attention_bias=rng.random() < 0.4, mlp_bias=rng.random() < 0.4,

@@ -273,7 +273,16 @@ says 0 'distilbert: 90426426 parameters' \
     '{"model_type": "distilbert", "tie_word_embeddings": false}'
 says 2 '"whisper" is not read: it has an encoder of sound beside' '{"model_type": "whisper"}'
 says 2 '"t5gemma" is not read: it has an encoder of such layers' '{"model_type": "t5gemma"}'
-says 2 '"modernbert" is not read: it has windows to both sides' '{"model_type": "modernbert"}'
+says 0 'modernbert: windows to both sides are planned' '{"model_type": "modernbert"}'
+says 2 'LlamaForCausalLMEagle3: a draft model' \
+    '{"model_type": "llama", "architectures": ["LlamaForCausalLMEagle3"]}'
+says 2 'nor is any class with such keys: .* even lacks a, b, .* and 2 more' '{"model_type": "foo",
+    "vocab_size": 8, "a": 1, "b": 1, "c": 1, "d": 1, "e": 1, "f": 1, "g": 1, "h": 1, "i": 1,
+    "j": 1, "k": 1, "l": 1, "m": 1, "n": 1}'
+# The card of Qwen 7B: 7721324544 parameters.
+says 0 'qwen: 7721324544 parameters' '{"model_type": "qwen", "architectures": ["QWenLMHeadModel"],
+    "hidden_size": 4096, "intermediate_size": 22016, "num_hidden_layers": 32,
+    "num_attention_heads": 32, "vocab_size": 151936, "kv_channels": 128, "no_bias": true}'
 says 2 'BartForCausalLM: the decoder of a bart alone is not read' \
     '{"model_type": "bart", "architectures": ["BartForCausalLM"]}'
 says 2 '"share_encoder_decoder_embeddings": expected true: one table for encoder and decoder' \

@@ -164,6 +164,9 @@ static const struct hf_class classes[] = {
           .read = hf_read_persimmon),
     CLASS("nemotron-nas", FACTS("silu", 1e-5, 5e5), SIZES(8192, 0, 64, 0, 128256), GATED,
           .layers = 80, .read = hf_read_nas, .arrange = hf_arrange_nas),
+    CLASS("qwen", FACTS("silu", 1e-6, 1e4), SIZES(4096, 22016, 32, 0, 151936),
+          .shape.head_width = 128, GATED, .shape.qkv_bias = true, .layers = 32,
+          .read = hf_read_qwen),
     CLASS(hf_params, FACTS("silu", 1e-5, 1e4), SIZES(4096, 0, 32, 0, 32000), GATED, .layers = 32,
           .read = hf_read_params, .arrange = hf_arrange_params),
     // Layers, all or some, are mixtures of experts.

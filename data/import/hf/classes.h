@@ -60,4 +60,11 @@
         .layers = 28, EXPERTS(64, 6), .experts.ffn = 1408, .read = hf_read_ling,                   \
         .arrange = hf_arrange_ling
 
+// Cross attention has as many values as attention.
+#define MLLAMA                                                                                     \
+    FACTS("silu", 1e-5, 5e5), SIZES(4096, 14336, 32, 8, 128256), GATED,                            \
+        .layers = 40, .fixed_head_width = true, .read = hf_read_mllama,                            \
+        .arrange = hf_arrange_mllama,                                                              \
+        .told = "layers of cross attention to images are planned as attention to the text"
+
 #define SCANS .told = "selective scans are planned as bound by what they move"

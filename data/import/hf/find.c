@@ -78,11 +78,19 @@ static enum status find_text(struct hf_model *x, struct json *text, struct error
     return OK;
 }
 
-// An encoder alone has half of its class; other tasks have a head of their own.
+// An encoder alone has half of its class, a draft more than it; other tasks have a head of their
+// own.
 static enum status weigh_task(const struct hf_model *x, const char *architecture, struct error *err)
 {
     static const char tasks[] = "CausalLM ConditionalGeneration MaskedLM PreTraining Seq2SeqLM";
+    static const char *const drafts[] = {"Draft", "Eagle", "Medusa", "Speculator"};
     const char *task = architecture ? strstr(architecture, "For") : NULL;
+    for (size_t i = 0; architecture && i < ARRAY_LENGTH(drafts); i++)
+        if (strstr(architecture, drafts[i]))
+            return json_refuse(x->root, err,
+                               "architectures: %s: a draft model, which reads the states of the "
+                               "model that it guesses for, is not read",
+                               architecture);
     if (architecture && strstr(architecture, "EncoderModel"))
         return json_refuse(x->root, err, "architectures: %s: the encoder of a %s alone is not read",
                            architecture, x->class->name);

@@ -199,7 +199,7 @@ hf_reader hf_read_attention_bias, hf_read_llama, hf_arrange_all_near, hf_arrange
     hf_read_delta, hf_arrange_qwen3_5, hf_read_olmo_hybrid, hf_arrange_olmo_hybrid;
 
 // ---- llama.c, others.c, mixtures.c
-hf_reader hf_read_params, hf_arrange_params, hf_read_helium, hf_read_hyperclovax,
+hf_reader hf_read_qwen, hf_read_params, hf_arrange_params, hf_read_helium, hf_read_hyperclovax,
     hf_arrange_first_of_four, hf_read_exaone, hf_read_gptj, hf_read_gpt_neo, hf_arrange_gpt_neo,
     hf_read_gpt_bigcode, hf_read_mpt, hf_read_phi, hf_read_persimmon, hf_arrange_exaone_moe,
     hf_read_afmoe, hf_arrange_afmoe, hf_arrange_hy_v3, hf_read_sarvam_moe, hf_read_axk1,
@@ -238,7 +238,8 @@ hf_reader hf_arrange_mellum, hf_arrange_kolibri, hf_arrange_flint, hf_read_lara_
     hf_arrange_lfm3, hf_read_biogpt, hf_read_xglm, hf_read_neox_japanese, hf_arrange_neox_japanese,
     hf_read_rwkv, hf_arrange_rwkv, hf_read_molmo, hf_read_mistral_large, hf_arrange_mistral_large,
     hf_read_gated, hf_arrange_muse, hf_read_muse_spark, hf_arrange_beam, hf_read_axk2,
-    hf_read_modernbert, hf_arrange_modernbert;
+    hf_read_modernbert, hf_arrange_modernbert, hf_arrange_modernbert_encoder, hf_read_mllama,
+    hf_arrange_mllama, hf_read_deberta, hf_arrange_deberta;
 
 // ---- nas.c
 hf_reader hf_read_nas, hf_arrange_nas;

@@ -290,3 +290,17 @@ enum status hf_arrange_params(struct hf_model *x, struct error *err)
     for (int64_t i = 0; i < x->layer_count; i++) x->layers[i].mixture = x->experts.experts > 0;
     return hf_arrange_all_near(x, err);
 }
+
+// Qwen 1: intermediate_size is that of both matrices that the input meets.
+enum status hf_read_qwen(struct hf_model *x, struct error *err)
+{
+    struct shape *s = &x->shape;
+    bool plain = true;
+    TRY(hf_flag(x, "no_bias", &plain, err));
+    TRY(hf_count(x, "kv_channels", &s->head_width, err));
+    if (s->ffn % 2)
+        return json_refuse(x->root, err, "key \"intermediate_size\": expected an even number");
+    s->ffn /= 2, s->kv_heads = s->heads;
+    s->linear_bias = !plain, s->output_bias = plain ? -1 : 1;
+    return OK;
+}

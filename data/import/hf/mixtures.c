@@ -87,6 +87,7 @@ enum status hf_read_ling(struct hf_model *x, struct error *err)
     TRY(hf_text(x, "score_function", &score, err));
     if (!strcmp(score, "sigmoid")) x->experts.router_score = ROUTER_SIGMOID;
     TRY(hf_flag(x, "moe_router_enable_expert_bias", &x->experts.router_bias, err));
+    TRY(hf_count(x, "n_shared_experts", &shared, err));
     TRY(hf_count(x, "num_shared_experts", &shared, err));
     TRY(hf_count(x, "moe_shared_expert_intermediate_size", &each, err));
     x->experts.shared_ffn = shared * each;

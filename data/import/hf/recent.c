@@ -402,32 +402,21 @@ enum status hf_read_axk2(struct hf_model *x, struct error *err)
     return OK;
 }
 
-// The first layer has one norm, which the embedding has for it; a dense layer, a norm and biases
-// before and after the logits.
-enum status hf_read_modernbert(struct hf_model *x, struct error *err)
+// Eight rows of the embedding more than the head has, hence never tied; norms of queries and keys
+// and two gates in layers that attend to an image.
+enum status hf_read_mllama(struct hf_model *x, struct error *err)
 {
-    struct shape *s = &x->shape;
-    bool biased = false, norm_bias = false, decoder_bias = true;
-    int64_t around = 2 * x->window;
-    TRY(hf_flag(x, "classifier_bias", &biased, err));
-    TRY(hf_flag(x, "norm_bias", &norm_bias, err));
-    TRY(hf_flag(x, "decoder_bias", &decoder_bias, err));
-    TRY(hf_count(x, "local_attention", &around, err));
-    if (!hf_has(x, "sliding_window")) x->window = around / 2;
-    s->rms_norm = !norm_bias, s->kv_heads = s->heads;
-    x->head_values = (s->hidden + 1 + biased + norm_bias) * s->hidden +
-                     (decoder_bias ? s->vocabulary : 0);
-    TRY(HF_DROPOUT(x, err, {"attention_dropout", 0}, {"mlp_dropout", 0}, {"embedding_dropout", 0}));
-    return hf_read_llama(x, err);
+    x->embedding_values = 8 * x->shape.hidden;
+    x->shape.tied_embeddings = false;
+    return HF_DROPOUT(x, err, {"dropout", 0});
 }
 
-enum status hf_arrange_modernbert(struct hf_model *x, struct error *err)
+enum status hf_arrange_mllama(struct hf_model *x, struct error *err)
 {
-    int64_t every = 3;
-    TRY(hf_count(x, "global_attn_every_n_layers", &every, err));
-    if (every < 1)
-        return json_refuse(x->root, err, "key \"global_attn_every_n_layers\": expected at least 1");
-    for (int64_t i = 0; i < x->layer_count && !hf_has(x, "layer_types"); i++)
-        if (i % every) x->layers[i].window = x->window;
-    return hf_windows(x, 0, err);
+    bool *crosses, listed = hf_has(x, "cross_attention_layers");
+    TRY(hf_layer_list(x, "cross_attention_layers", &crosses, err));
+    for (int64_t i = 0; i < x->layer_count; i++)
+        if (listed ? crosses[i] : i % 5 == 3 && i < 40)
+            x->layers[i].values = 2 * x->shape.head_width + 2;
+    return OK;
 }

@@ -57,15 +57,12 @@ static const struct unread {
     {"git", "an encoder of images before its decoder", "llava"},
     {"clip", "towers of images and of text alone", "llava"},
     {"siglip", "towers of images and of text alone", "llava"},
-    {"mllama", "layers of cross attention to images", "llava"},
-    {"modernbert", "windows to both sides", "eurobert"},
-    {"modernvbert", "windows to both sides", "eurobert"},
+    {"modernvbert", "a tower before an encoder", "modernbert"},
     {"evolla", "layers that attend to a protein, and its encoder", "llama"},
     {"albert", "one layer for all, between embeddings of another width", "bert"},
     {"t5gemma", PAIRED, "gemma2"},
     {"t5gemma2", PAIRED, "gemma3_text"},
-    {"deberta", "attention to relative positions", "roberta"},
-    {"deberta-v2", "attention to relative positions", "roberta"},
+    {"deberta", "scores in products of its own", "deberta-v2"},
     {"switch_transformers", "experts in an encoder and its decoder", "t5"},
     {"nllb-moe", "experts in an encoder and its decoder", "m2m_100"},
     {"longt5", "windows in an encoder beside its decoder", "t5"},
@@ -74,7 +71,7 @@ static const struct unread {
     {"moshi", "a table for each stream of sound", "llama"},
     {"chameleon", "tokens of images among those of text", "llama"},
     {"emu3", "tokens of images among those of text", "llama"},
-    {"idefics", "layers of cross attention to images", "llava"},
+    {"idefics", "layers of cross attention to images", "mllama_text_model"},
     {"electra", "a discriminator beside its encoder", "bert"},
     {"xlm", "embeddings of languages", "roberta"},
 };
@@ -202,6 +199,9 @@ const char *hf_why_not(const struct hf_model *x, const char *type, const char *a
     if (u)
         return arena_print(x->arena, ": it has %s; the nearest that is: %s%s; %s", u->has, name,
                            lacks, describe);
+    if (f.strange > KEYS_NAMED)
+        return arena_print(x->arena, ", nor is any class with such keys: %s even lacks %s; %s",
+                           name, f.named, describe);
     return arena_print(x->arena,
                        "; the nearest that is, by its keys: %s%s; if its layers are those, state "
                        "\"model_type\": \"%s\", otherwise %s",
