@@ -48,15 +48,28 @@ static enum status read_plan(struct plan *plan, const char *path, const struct p
 
 // ---- --resume
 
+// As documents of layouts state it: devices x time, or micro-batches x load.
+static int64_t value_of(const struct plan *plan, const struct problem *problem)
+{
+    return problem->job.objective == OBJECTIVE_MAX_LOAD
+               ? plan->micro_batches * plan->objective_ns
+               : problem_layout_worth(problem, &plan->layout).weight * plan->iteration_ns;
+}
+
+// plan: judged.
 static enum status take_layouts(struct resume *r, const char *path, const struct problem *problem,
-                                int64_t *value_ns, struct arena *arena, struct error *err)
+                                const struct plan *plan, struct arena *arena, struct error *err)
 {
     struct layouts *known = TAKE(arena, 1, struct layouts),
                    *all = (struct layouts *)(uintptr_t)r->task.known;
     path = arena_print(arena, "%s.layouts.json", path_stem(path, arena));
     TRY(layouts_load(known, path, arena, err));
     TRY(check_origin(&known->document, problem, "--resume", err));
-    *value_ns = known->iteration_ns;
+    if (plan->stage_count && known->iteration_ns != value_of(plan, problem))
+        return refuse(err,
+                      "--resume: %s: iteration_ns: expected %lld, of the plan in %s, found %lld",
+                      path, (long long)value_of(plan, problem), plan->document.path,
+                      (long long)known->iteration_ns);
     r->rests_on[r->rests_on_count++] = &known->document;
     if (!all) r->task.known = known;
     else if (all->count == known->count) layouts_take(all, known, arena);
@@ -68,9 +81,10 @@ static enum status take_plan(struct resume *r, const char *path, const struct pr
 {
     struct plan *plan = TAKE(arena, 1, struct plan);
     TRY(read_plan(plan, path, problem, "--resume", arena, err));
-    int64_t value_ns = plan->iteration_ns;
+    bool space = problem->job.space.given;
+    int64_t value_ns = space ? value_of(plan, problem) : plan->iteration_ns;
     plan_effort_add(&r->task.effort, &plan->effort);
-    if (problem->job.space.given) TRY(take_layouts(r, path, problem, &value_ns, arena, err));
+    if (space) TRY(take_layouts(r, path, problem, plan, arena, err));
     else r->rests_on[r->rests_on_count++] = &plan->document;
     if (!plan->stage_count || (r->plan && r->task.plan.iteration_ns <= value_ns)) return OK;
     r->plan = plan;

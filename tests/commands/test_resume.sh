@@ -96,6 +96,10 @@ done
 sed 's/"iteration_ns": \([0-9]*\),/"iteration_ns": 1,/' "$work/part1.json" >"$work/alone.json"
 cp "$work/part1.layouts.json" "$work/alone.layouts.json"
 refuse 'alone.json' -o "$work/x.json" --resume "$work/alone.json"
+cp "$work/part1.json" "$work/alone.json"
+sed -e 's/"iteration_ns": [0-9]*,/"iteration_ns": 9,/' -e 's/"bound_ns": [0-9]*,/"bound_ns": 9,/' \
+    "$work/part1.layouts.json" >"$work/alone.layouts.json"
+refuse 'alone.layouts.json: iteration_ns: expected' -o "$work/x.json" --resume "$work/alone.json"
 sed -i 's/"global_batch": [0-9]*/"global_batch": 512/' "$work/a/job.json"
 refuse 'was not made from' -o "$work/x.json" --resume "$work/part1.json"
 [ ! -e "$work/x.json" ] || wrong "a refused command left a plan"
