@@ -65,7 +65,7 @@ static const struct option_row compute_rows[] = {
      "also time whole layers as captured graphs, if the device has them"},
     {"--sustained-s", OPTION_NUMBER, OPT(asked.sustained_s),
      "also run forward and backward passes of blocks in turn without a rest, on all visible GPUs "
-     "at once: so many seconds untimed, then as many timed; not part of the budget",
+     "at once: X seconds untimed, then X seconds timed; not part of the budget",
      0.001, 3600},
     {"--quick", OPTION_FLAG, OPT(asked.quick),
      "measure two sizes of each kernel instead of three, with defaults --budget-s 12 --width 0.1"},

@@ -148,8 +148,7 @@ static enum status check_tier_option(const struct job *j, int i, struct error *e
     const struct tier_share *optimizer = &t->parts[TIER_OPTIMIZER];
     char where[40];
     if (!t->name || !*t->name || option_named(j, t->name) != t)
-        return refuse(err, ".name: expected a name of its own, found \"%s\"",
-                      t->name ? t->name : "");
+        return refuse(err, ".name: expected a unique name, found \"%s\"", t->name ? t->name : "");
     for (int part = 0; part < TIER_PARTS; part++) {
         snprintf(where, sizeof where, ".%s.", tier_part_names[part]);
         if (t->parts[part].tier && part != TIER_ACTIVATIONS)
@@ -157,7 +156,7 @@ static enum status check_tier_option(const struct job *j, int i, struct error *e
     }
     if (!tier_option_moves_weights(t) && !optimizer->tier && !t->parts[TIER_ACTIVATIONS].tier)
         return refuse(err, ": expected frozen_weights, trained_weights, optimizer or activations, "
-                           "found none of them");
+                           "found none");
     if (t->parts[TIER_ACTIVATIONS].across_passes && across_wants(j))
         return refuse(err, ".activations.across_passes: expected %s next to it", across_wants(j));
     if (optimizer->tier && strcmp(optimizer->tier, TIER_HOST))

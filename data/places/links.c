@@ -3,8 +3,6 @@
 // kind of card, even if two neighbours have a faster one in common.
 #include "data/places/places.h"
 
-#include <math.h>
-
 #include "data/base/units.h"
 #include "data/places/internal.h"
 

@@ -1,7 +1,6 @@
 // Rows of runs: one table of columns states what each cell must hold and where it is stored.
 #include "data/kinds/schedules.h"
 #include "formulate/predict/row.h"
-#include "formulate/predict/spellings.h"
 
 #include <math.h>
 #include <string.h>

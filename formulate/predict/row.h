@@ -76,7 +76,7 @@ struct row_reader {
     int *column_of;          // [field]: the table's column, -1: it has none
     struct run_row defaults; // for blank cells
     const char *ignored;     // names of columns that nothing reads, "" if there are none
-    int *foreign;            // of these, the ones that change what runs (spellings.h)
+    int *foreign;            // of these, the ones that change what runs (spellings.c)
     int foreign_count;
     bool strict; // a cell that cannot be read is an error
 };
@@ -104,3 +104,29 @@ enum status row_set_columns(struct run_row *row, const char *what, const char *t
 // One row from "column=value" words.
 enum status row_of_words(struct run_row *row, const char *const *words, int count,
                          struct arena *arena, struct error *err);
+
+// ---- spellings.c: how tables spell what they hold.
+
+enum { NUMBER_MAX = 64 };
+// "1,602" -> "1602", in the buffer; other cells as they are.
+struct cell cell_without_separators(struct cell cell, char buffer[NUMBER_MAX]);
+// A measured value, perhaps with k (thousands), M (millions) or % at its end. A blank one is left.
+// *unit: UNIT_SHARE where it ends with %, else left, too.
+enum status value_read(const struct table *t, int column, double *value, enum run_unit *unit,
+                       struct error *err);
+
+// A unit in any usual spelling ("tok/s/GPU", "tokens per second"); BAD_INPUT names all.
+enum status run_unit_read(const struct table *t, int column, double *factor, enum run_unit *unit,
+                          struct error *err);
+
+// A precision by its name or by that of its recipe ("FP8-MX", "mxfp8", "tensorwise").
+enum status precision_read(const struct table *t, int column, int *precision, struct error *err);
+
+// Whether a column that is not read changes what runs; *known: the column that it is here, NULL:
+// none.
+bool column_is_foreign(struct cell name, const char **known);
+
+// Of own columns the nearest to a name, by its own name or by one that others have for it. `close`:
+// NULL unless it is likely the one that is meant.
+const char *column_nearest(const char *name, const char *const *own, int count, bool close,
+                           struct arena *arena);

@@ -1,5 +1,5 @@
 // How tables spell what they hold: numbers with separators, units, columns under other names.
-#include "formulate/predict/spellings.h"
+#include "formulate/predict/row.h"
 
 #include <ctype.h>
 #include <string.h>

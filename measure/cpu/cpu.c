@@ -8,7 +8,6 @@
 #include "measure/cpu/internal.h"
 #include "measure/sampling/host.h"
 #include "data/base/random.h"
-#include "data/base/watch.h"
 
 // More than the last-level cache of most processors, so that a cycle through the pool evicts its
 // values.

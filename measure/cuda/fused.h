@@ -22,3 +22,10 @@ int64_t fused_workspace_bytes(const struct fused *fused); // of all plans so far
 // Pointers as a step's places have them.
 enum status fused_run(struct fused *fused, int plan, const void *const in[6], void *const out[4],
                       float scale, void *workspace, struct error *err);
+
+// ---- fused_cudnn.c: for tests: plans for a described device, which need not be present. Such a
+// session cannot run them.
+
+// device: cuDNN's JSON of a device's properties.
+enum status fused_open_described(struct fused **fused, const char *device, struct arena *arena,
+                                 struct error *err);

@@ -3,7 +3,7 @@
 
 #include <cudnn.h>
 
-#include "measure/cuda/fused_plans.h"
+#include "measure/cuda/fused.h"
 
 typedef cudnnBackendDescriptor_t descriptor;
 

@@ -32,7 +32,7 @@ static const struct option_row rows[] = {
      "time each operation after a rest, without the same one, untimed, directly before it",
      .needs = "--nccl"},
     {"--in-a-row", OPTION_INT, AT(in_a_row),
-     "time so many of an operation together and divide by their number (default: 1)", 1, 1000,
+     "time N repetitions of an operation together and divide by N (default: 1)", 1, 1000,
      .needs = "--nccl"},
     {"--shared", OPTION_FLAG, AT(shared),
      "the machines are shared with other programs: the lower tenth of a time counts (default on "

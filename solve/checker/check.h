@@ -3,7 +3,7 @@
 // in integers. docs/PROOFS.md says what it verifies, what it assumes and how the file is written.
 #pragma once
 
-#include "solve/checker/read/text.h"
+#include "solve/checker/read/json.h"
 
 enum { CHECK_REASON_MAX = 400 };
 

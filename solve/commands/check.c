@@ -426,7 +426,7 @@ enum status check_run(bool *proven, const struct check_request *r, FILE *to, str
         return refuse(err,
                       "-o: expected a certificate of one layout, found one of a space, or about "
                       "placements; --statement says what is certified, verify PLAN.json "
-                      "--certificate %s -o keeps a verdict",
+                      "--certificate %s -o writes a verdict",
                       r->certificate);
     return audits[kind](proven, r, &certificate, to, begun_s, arena, err);
 }

@@ -54,7 +54,7 @@ void explain_assume_size(struct explained *x)
             }
     }
     if (!best && l->family)
-        best = l->family, why = "its size is not said: the smallest of its name";
+        best = l->family, why = "its size is not stated: the smallest of its name";
     if (!best) return;
     x->asked.model = (struct cell){best, (int)strlen(best)};
     x->asked.layers = NOT_STATED; // alone they are no shape
@@ -238,8 +238,8 @@ static const char *least_model(struct explained *x)
             arena_print(x->arena, "a model as large as %s (%s) or larger", sizes[i], size));
         return "the model is not in the text";
     }
-    return any ? "the model is not in the text, and none of usual ones up to 405B parameters would "
-                 "fill the card"
+    return any ? "the model is not in the text, and no usual one up to 405B parameters would fill "
+                 "the card"
                : NULL;
 }
 
@@ -335,7 +335,7 @@ static void add_habits(struct explained *x)
         p->device_bytes + wide / 2 > failing_bytes(x, p))
         add(x, "weights_fp32", "all",
             arena_print(x->arena,
-                        "weights in 4 bytes, as from_pretrained reads them unless told a type, "
+                        "weights in 4 bytes, as from_pretrained reads them without a type, "
                         "%.1f GB",
                         (double)wide / 1e9));
     if (answers < 2 || x->row.micro_batch < 1) return;

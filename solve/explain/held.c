@@ -60,7 +60,7 @@ void explain_assume_models(struct explained *x)
                            : "it writes answers on the same GPUs, and keeps its share of the card");
     if (batch)
         explain_assume(x, "rollout_batch", arena_print(x->arena, "%lld", (long long)batch),
-                       "logits of so many answers, as long as they may be, in a forward pass");
+                       "logits of that many answers of the longest length, in a forward pass");
 }
 
 // The model of the last prediction.

@@ -249,7 +249,7 @@ static enum explained_verdict explain_difference(struct explained *x)
         return verdict;
     return conclude(x, VERDICT_UNSTATED,
                     arena_print(x->arena,
-                                "%s is named, and %s too: which of them has this time is not said "
+                                "%s and %s are both named: which has this time is not stated "
                                 "(--gpu states it)",
                                 x->log.told[TOLD_GPU].text, l->other_gpu));
 }

@@ -310,7 +310,7 @@ static enum status run_in_turn(struct solving *s, const char **why, struct error
     TRY(solving_in_turn(s));
     note_cutoff(s, NULL);
     if (s->finished && !s->plan_count && !s->result->cut_off)
-        *why = "no widths have room for all layers in so many stages, with replicas in turn";
+        *why = "no widths hold all layers in that many stages, with replicas in turn";
     return OK;
 }
 

@@ -18,7 +18,6 @@
 #include <assert.h>
 #include "data/base/least.h"
 #include "data/kinds/schedules.h"
-#include "solve/layouts/room.h"
 
 static int64_t pass_ns(const struct layer_terms *t)
 {

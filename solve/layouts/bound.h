@@ -148,3 +148,17 @@ int64_t layout_filling_bound(const struct layout_sketch *s, int64_t enough_ns); 
 int64_t layout_rank_bound(const struct layout_sketch *s, int group, int rank,
                           struct layer_share before, struct layer_share k);
 void layout_forget_loads(const struct layout_sketch *s); // call before the first of these
+
+// ---- room.c: the ranks of a layout's sketch and what fits on each, for its bounds (bound.c).
+
+bool sketch_folds(const struct layout_sketch *s); // second stages: ranks in reverse order
+int sketch_boundaries(const struct layout_sketch *s, int rank); // ends of transfers at the rank
+// Whether the first (last) layer is no main one and is on the rank.
+bool sketch_holds_first(const struct layout_sketch *s, int rank);
+bool sketch_holds_last(const struct layout_sketch *s, int rank);
+
+// The least recomputation that may make k fit, in ns of one micro-batch; -1: none does.
+int64_t sketch_recomputation_ns(const struct layout_sketch *s, const struct group_terms *g,
+                                int rank, struct layer_share k);
+// Main layers that fit on the best ranks of the groups' seats, with most[group] on a rank.
+int64_t sketch_together(const struct layout_sketch *s, const int64_t *most);

@@ -5,7 +5,7 @@
 #include <assert.h>
 
 #include "data/base/least.h"
-#include "solve/layouts/room.h"
+#include "solve/layouts/bound.h"
 
 // Forward and backward of slices first .. end - 1 of a layer, in the mode of all if one is set.
 static int64_t slices_ns(const struct priced *p, int run, int group, int first, int end)

@@ -6,7 +6,7 @@
 
 #include "data/base/least.h"
 #include "data/inputs/model/model.h"
-#include "solve/layouts/room.h"
+#include "solve/layouts/bound.h"
 
 // ---- main layers alone
 

@@ -1,6 +1,6 @@
 // What fits on a rank, from a layout's priced integers alone (docs/PROOFS.md 8).
 #include "data/kinds/schedules.h"
-#include "solve/layouts/room.h"
+#include "solve/layouts/bound.h"
 
 #include <assert.h>
 

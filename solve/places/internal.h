@@ -185,3 +185,71 @@ struct solve_settings;
 enum status placed_solve_pipette(struct solve_result *r, const struct priced *priced,
                                  const struct solve_settings *settings, const volatile int *stop,
                                  struct arena *arena, struct error *err);
+
+// ---- tree.c: the proof of placements by a tree over nodes.
+
+struct placed_tree_settings {
+    double gap;                          // at which to stop; 0: exact
+    int64_t cutoff_ns;                   // plans at or above it are of no interest; 0: all are
+    int64_t effort_max;                  // in boxes of choices x stages squared
+    bool (*should_stop)(void *argument); // may be NULL
+    void *stop_argument;
+};
+
+// Returns a bound on all placed plans, at least `bound_ns` (already proven); `best` may improve. If
+// the tree ended, the bound is best's time, less the gap.
+int64_t placed_tree(struct placed *p, struct placed_plan *best, int64_t bound_ns,
+                    const struct placed_tree_settings *settings, struct arena *arena);
+
+// ---- single.c: one replica on nodes is the problem of ranks on groups with every node a group of
+// its own: no ring joins nodes, and the engines for groups treat slots, links between groups and
+// layers together. Up to GROUPS_MAX nodes.
+
+bool placed_is_single(const struct placed *p);
+
+// Raises *bound_ns, already proven, to what is proven of all placed plans, at most best's time
+// (INT64_MAX: there is no plan); `best` may improve. The settings used are gap, cut-off, time
+// limit, threads, seed, boxes_max, memory of workers and evidence: if the bound rose and evidence
+// was requested, *evidence is what the bound rests on.
+struct solve_settings;
+struct solve_evidence;
+enum status placed_single(struct placed *p, struct placed_plan *best, int64_t *bound_ns,
+                          struct solve_evidence **evidence, const struct solve_settings *settings,
+                          const volatile int *stop, struct arena *arena, struct error *err);
+
+// ---- view.c: one replica as a pipeline problem of its own while only some ranks of the replicas
+// have nodes. Transfers and syncs whose nodes are known have these nodes' prices; the others have
+// the least that the free nodes allow. Its least time bounds every placement that continues from
+// there.
+
+// A partial placement.
+struct placed_part {
+    int *node; // [replica * ranks + rank], -1: not yet
+    int *left; // [node]: device groups that are free
+};
+
+struct placed_views; // shared by all views of a problem: syncs of every choice by link, computed on
+                     // demand
+
+struct placed_views *placed_views_open(struct placed *p, struct arena *arena);
+
+struct placed_view {
+    struct choices choices; // of the replica; fewer than the problem's
+    struct priced priced;   // with the embedding sync and the slots that the part leaves
+    int **number;           // [stage][choice]: its number in the problem's choices
+};
+
+// Choices with barred[stage][choice] (numbered as in the problem) are left out; NULL: none. false:
+// some stage has no choice left, or no link joins it, so there is no plan.
+bool placed_view_make(struct placed_view *v, struct placed_views *views,
+                      const struct placed_part *part, int replica, bool *const *barred,
+                      struct arena *arena);
+
+// ---- joint.c: a joint bound on the transfers of a replica's ranks that have no node yet: each
+// takes a device group of its own.
+
+// For a view with one stage per rank whose boundary_cuts are made. NULL: every boundary has its
+// nodes.
+const struct joint_transfers *placed_joint_make(const struct placed *p,
+                                                const struct choices *of_view, const int *node,
+                                                const int *left, struct arena *arena);

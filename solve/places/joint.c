@@ -1,11 +1,11 @@
-// See joint.h. A chain continues from the last rank that has a node through free device groups,
+// See internal.h. A chain continues from the last rank that has a node through free device groups,
 // each once. For few device groups the least of its weighted transfers is a dynamic programme over
 // sets of them; for many, the chain may return to a group, but not immediately. The least time of
 // each boundary by itself is already counted; the chain adds what is beyond it.
 
 #include "data/base/least.h"
 #include "solve/chains/chains.h"
-#include "solve/places/joint.h"
+#include "solve/places/internal.h"
 
 enum { SETS_MAX = 12, GROUPS_FREE_MAX = 64 };
 

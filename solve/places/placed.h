@@ -113,7 +113,7 @@ enum status placed_solve(struct solve_result *r, const struct priced *priced,
 // The same with less effort, for one of many problems.
 struct placed_effort {
     int64_t evaluations; // of the search
-    int64_t tree;        // solve/places/tree.h
+    int64_t tree;        // tree.c
     double share_of_gap; // share of the requested gap that the program over groups may leave open
     bool repeats;        // under a time limit the search, as often as its share of that has room
 };

@@ -1,7 +1,6 @@
-// See single.h. Tables by pairs of nodes become the priced document's tables by pairs of groups;
+// See internal.h. Tables by pairs of nodes become the priced document's tables by pairs of groups;
 // each node has the other values of its group. With so many groups the proof comes from the
 // relaxations of the tree.
-#include "solve/places/single.h"
 
 #include "solve/places/internal.h"
 

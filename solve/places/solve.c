@@ -3,8 +3,6 @@
 
 #include "data/base/least.h"
 #include "solve/places/internal.h"
-#include "solve/places/single.h"
-#include "solve/places/tree.h"
 #include "solve/layout/steps.h"
 
 // In evaluations of a placement.

@@ -1,6 +1,6 @@
 // The proof of placements by a tree over nodes. Rank after rank, and within a rank replica after
 // replica, a rank is put on each node that it can be on. A partial placement is bounded by the
-// replica placed last, as a pipeline problem of its own (view.h) solved by boxes of choices
+// replica placed last, as a pipeline problem of its own (internal.h) solved by boxes of choices
 // (solve/boxes/search.h): the layers are decided anew in every part. Best bound first, deeper parts
 // first among equals. Of replicas, and of nodes whose links are all equal, only one order is tried.
 // When all ranks have nodes, the choices are split until no replica can be faster than the best
@@ -10,8 +10,7 @@
 #include "data/base/least.h"
 #include "solve/boxes/frontier.h"
 #include "solve/boxes/search.h"
-#include "solve/places/tree.h"
-#include "solve/places/view.h"
+#include "solve/places/internal.h"
 
 enum { BOXES_OF_PART = 60, BOXES_OF_WHOLE = 4000 };
 

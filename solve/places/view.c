@@ -1,13 +1,13 @@
-// See view.h. Every price is the least over the nodes that the ranks at its ends may still be on: a
-// rank's own node if it has one, else any node with a free device group. A ring enters and leaves
-// each of its nodes, over links that are no better than the best into it and the best out of it.
+// See internal.h. Every price is the least over the nodes that the ranks at its ends may still be
+// on: a rank's own node if it has one, else any node with a free device group. A ring enters and
+// leaves each of its nodes, over links that are no better than the best into it and the best out of
+// it.
 #include <string.h>
 
 #include "data/base/least.h"
 #include "data/inputs/places_use.h"
 #include "solve/chains/chains.h"
-#include "solve/places/joint.h"
-#include "solve/places/view.h"
+#include "solve/places/internal.h"
 
 struct placed_views {
     struct placed *p;

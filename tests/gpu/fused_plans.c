@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "measure/cuda/fused_plans.h"
+#include "measure/cuda/fused.h"
 
 int main(int argc, char **argv)
 {

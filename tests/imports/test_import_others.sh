@@ -233,7 +233,7 @@ trained 3 'read: --per-device-train-batch-size' '{"per_device_train_batch_size":
 grep -q 'adapters' "$work/err" && wrong "args.json: adapters of a whole model"
 grep -q '"recompute": "none"' "$work/job.json" || wrong "args.json: recomputation"
 echo "accelerate launch --config_file my.yaml $own" |
-    refused trainer 'how states are sharded stands in my.yaml: add --zero_stage' --gpus 8
+    refused trainer 'how states are sharded is stated in my.yaml: add --zero_stage' --gpus 8
 printf 'export TP=2\nexec bash scripts/run.sh\n' |
     refused megatron 'no launch with settings .* may be in run.sh, which it reads in or runs'
 printf '[float8]\nenable_float8_linear = true\n[training]\nwarmup_steps = 2\n' >"$work/in.toml"

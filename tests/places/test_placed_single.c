@@ -1,7 +1,6 @@
 // One replica on nodes as ranks on groups: plan and bound equal the least time of all placements.
 // And a tree that stops after a number of boxes: its bound is never above the optimum.
 #include "formulate/price/price.h"
-#include "solve/places/single.h"
 #include "solve/places/internal.h"
 #include "solve/layout/solve.h"
 #include "tests/support/oracle/placements.h"

@@ -3,7 +3,6 @@
 #include "data/kinds/schedules.h"
 #include "formulate/price/price.h"
 #include "solve/places/internal.h"
-#include "solve/places/tree.h"
 #include "solve/layout/solve.h"
 #include "tests/support/oracle/placements.h"
 #include "tests/support/check.h"

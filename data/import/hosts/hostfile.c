@@ -1,7 +1,6 @@
 // plumbline import hostfile FILE: "HOST slots=8" of Open MPI and DeepSpeed, "HOST:8" of MPICH, or
 // only names; makes a cluster whose nodes have these names, with a group for each number of slots
 // and each --like.
-#include <stdio.h>
 #include <string.h>
 
 #include "data/base/grow.h"

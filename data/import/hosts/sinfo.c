@@ -4,7 +4,6 @@
 // show nodes; makes a cluster whose nodes have these names, with a group for each kind and number
 // of GPUs.
 #include <ctype.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>

@@ -2,7 +2,6 @@
 // prints: the tree of switches, or blocks; makes a cluster whose nodes are below these switches.
 // There is one network level for each height of switches; how much of the cards' bandwidth a level
 // has is not in the file. A block may be an NVLink domain: then it is one node of the cluster.
-#include <stdio.h>
 #include <string.h>
 
 #include "data/import/hosts/switches.h"

@@ -1,12 +1,10 @@
 // See core.h. Defaults and dependences are those of Megatron-LM's arguments.py.
 #include "data/import/jobs/core.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "data/frameworks/models.h"
-#include "data/frameworks/setting.h"
 #include "data/import/jobs/settings.h"
 #include "data/kinds/schedules.h"
 

@@ -4,7 +4,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "data/base/file.h"
 #include "data/base/names.h"
 #include "data/import/jobs/launch.h"
 #include "data/inputs/framework.h"

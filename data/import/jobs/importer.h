@@ -4,7 +4,6 @@
 
 #include "data/import/import.h"
 #include "data/import/jobs/settings.h"
-#include "data/inputs/model/model.h"
 
 // What the command line says. Other than paths, it overrides the file.
 struct asked {

@@ -5,11 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "data/base/file.h"
 #include "data/base/grow.h"
 #include "data/import/import.h"
 #include "data/import/launcher.h"
-#include "data/frameworks/run.h"
 
 enum {
     SCRIPT_SIZE_MAX = 1 << 20,

@@ -2,7 +2,6 @@
 // MODEL_ARGS, or the arguments that a run prints into its log.
 #pragma once
 
-#include "data/base/command.h"
 #include "data/import/jobs/settings.h"
 #include "data/import/script/script.h"
 

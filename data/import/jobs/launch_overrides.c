@@ -5,7 +5,6 @@
 #include <strings.h>
 
 #include "data/base/names.h"
-#include "data/frameworks/setting.h"
 #include "data/import/import.h"
 #include "data/import/jobs/launch.h"
 

@@ -4,7 +4,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "data/base/file.h"
 #include "data/import/jobs/launch.h"
 
 static const char *given(const struct launch_asked *asked, const char *name, size_t length)

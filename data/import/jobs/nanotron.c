@@ -4,7 +4,6 @@
 
 #include "data/import/jobs/core.h"
 #include "data/import/jobs/importer.h"
-#include "data/import/text.h"
 #include "data/kinds/schedules.h"
 
 #define EXPERTS "model.model_config.moe_config."

@@ -6,7 +6,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "data/base/file.h"
 #include "data/import/jobs/core.h"
 #include "data/import/jobs/importer.h"
 #include "data/import/jobs/launch.h"

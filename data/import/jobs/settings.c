@@ -1,7 +1,6 @@
 // See settings.h.
 #include "data/import/jobs/settings.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -9,7 +8,6 @@
 #include "data/base/grow.h"
 #include "data/base/names.h"
 #include "data/import/script/script.h"
-#include "data/import/text.h"
 #include "data/kinds/schedules.h"
 
 const struct setting *setting_of(const struct settings *s, const char *key)

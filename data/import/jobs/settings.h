@@ -4,15 +4,10 @@
 // silently.
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "data/base/command.h"
 #include "data/frameworks/setting.h"
 #include "data/import/said.h"
 #include "data/import/text.h"
-#include "data/text/document.h"
 
 struct script_command;
 

@@ -3,7 +3,6 @@
 // settings: arguments under the key of their call, whose own text is the name of what is called.
 // Nothing is run: what depends on more than this file is left out, and recipes are noted.
 #include <ctype.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

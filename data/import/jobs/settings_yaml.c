@@ -3,7 +3,6 @@
 // to, as in OmegaConf.
 #include <string.h>
 
-#include "data/base/file.h"
 #include "data/base/grow.h"
 #include "data/import/jobs/settings.h"
 

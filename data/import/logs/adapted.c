@@ -1,6 +1,4 @@
 // Which products of a layer have an adapter; how wide the optimizer's states are.
-#include <string.h>
-#include <strings.h>
 
 #include "data/frameworks/setting.h"
 #include "data/import/logs/internal.h"

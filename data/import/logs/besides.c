@@ -1,6 +1,5 @@
 // What is on a GPU besides the model that is trained: a reference of preference pairs, PPO's other
 // models, an engine that writes answers.
-#include <string.h>
 
 #include "data/import/logs/internal.h"
 

@@ -1,7 +1,4 @@
 // How many GPUs and nodes there were, in words: "8xA100", "2 nodes, each 4 A100", "single GPU".
-#include <ctype.h>
-#include <string.h>
-#include <strings.h>
 
 #include "data/base/least.h"
 #include "data/import/logs/internal.h"

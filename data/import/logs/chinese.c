@@ -1,6 +1,5 @@
 // What posts in Chinese say of machines, cards and their memory. Texts are UTF-8: three bytes a
 // sign.
-#include <string.h>
 
 #include "data/import/logs/internal.h"
 

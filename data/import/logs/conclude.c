@@ -1,8 +1,6 @@
 // Values that follow from others which the text states: as columns of runs have them.
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
-#include <strings.h>
 
 #include "data/frameworks/setting.h"
 #include "data/import/logs/internal.h"

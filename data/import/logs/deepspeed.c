@@ -1,7 +1,5 @@
 // DeepSpeed's log: its timer's lines, and the configuration that it prints. There `world_size` is
 // the data degree.
-#include <string.h>
-#include <strings.h>
 
 #include "data/import/logs/internal.h"
 

@@ -1,6 +1,4 @@
 // A run's report of having run out of memory: its numbers, and what the program did then.
-#include <ctype.h>
-#include <string.h>
 
 #include "data/import/logs/internal.h"
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <ctype.h>
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 

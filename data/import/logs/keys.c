@@ -1,9 +1,6 @@
 // Which value a key states: of the frameworks' rows, and of logs alone. Keys are compared by their
 // last part ("model.seq_length"), in lower case and with '_' for '-'.
-#include <ctype.h>
 #include <stdlib.h>
-#include <string.h>
-#include <strings.h>
 
 #include "data/frameworks/setting.h"
 #include "data/import/logs/internal.h"

@@ -1,9 +1,7 @@
 // A log's lines, one at a time, whatever their number and length: terminal codes and what launchers
 // put before each line ("[rank0]:", "[1,0]<stdout>:", "12: ", "[pod/name] ") are taken off, and the
 // quotes of a notebook's file.
-#include <string.h>
 
-#include "data/base/file.h"
 #include "data/import/logs/internal.h"
 
 enum status log_open(struct log_reader *r, const char *path, struct arena *arena, struct error *err)

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "data/inputs/job.h"
-#include "data/text/json.h"
 
 // The program whose log it is, by what its lines look like.
 enum log_format {

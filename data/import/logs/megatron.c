@@ -1,6 +1,5 @@
 // Megatron-LM's log, and those of what is built on it: arguments, iteration lines, parameters.
 #include <math.h>
-#include <string.h>
 
 #include "data/import/logs/internal.h"
 

@@ -1,5 +1,4 @@
 // What a log says of memory, in its own definitions.
-#include <string.h>
 
 #include "data/import/logs/internal.h"
 

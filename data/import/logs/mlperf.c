@@ -1,6 +1,5 @@
 // MLPerf's results: ":::MLLOG {...}" lines, and the exports of its config_*.sh.
 #include <math.h>
-#include <string.h>
 #include <time.h>
 
 #include "data/import/logs/internal.h"

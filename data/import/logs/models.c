@@ -1,8 +1,5 @@
 // Models that a line names: those that are shipped, and shapes of others by their config.json.
-#include <ctype.h>
 #include <stdlib.h>
-#include <string.h>
-#include <strings.h>
 
 #include "data/base/shipped.h"
 #include "data/import/logs/internal.h"

@@ -1,9 +1,6 @@
 // GPUs that a line names, and what MLPerf's names of its benchmarks say. The more often named one
 // counts.
-#include <ctype.h>
 #include <stdlib.h>
-#include <string.h>
-#include <strings.h>
 
 #include "data/import/logs/internal.h"
 

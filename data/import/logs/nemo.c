@@ -1,6 +1,5 @@
 // NeMo's lines of steps (1: a progress bar, 2: "Training epoch 0, iteration 49/99 | ..."), and
 // Megatron-Bridge's, with its cards of averages.
-#include <string.h>
 
 #include "data/import/logs/internal.h"
 

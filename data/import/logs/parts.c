@@ -1,7 +1,6 @@
 // Several runs in one text, one after the other: a heading, printed arguments or a command between
 // what was measured of one and of the next. One of them is read, with what stands before all.
 #include <stdlib.h>
-#include <string.h>
 
 #include "data/import/logs/internal.h"
 

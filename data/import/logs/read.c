@@ -1,6 +1,4 @@
 // Reads a log from beginning to end: each format's function sees each line.
-#include <ctype.h>
-#include <string.h>
 
 #include "data/import/logs/internal.h"
 

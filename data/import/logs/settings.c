@@ -1,6 +1,4 @@
 // All settings that a line states: --key value, key=value, key: value, "key": value.
-#include <string.h>
-#include <strings.h>
 
 #include "data/import/logs/internal.h"
 

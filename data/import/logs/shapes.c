@@ -1,9 +1,6 @@
 // Shapes and sizes of models in words: "32 layers, hidden size of 4096", "L=24, H=1024, A=16",
 // "4096/16/50 (hidden/heads/layers)". Layers and width in one line are no accident; a line that
 // says one of them twice, or of a part of a model, says nothing.
-#include <ctype.h>
-#include <string.h>
-#include <strings.h>
 
 #include "data/import/logs/internal.h"
 

@@ -1,8 +1,5 @@
 // What prose and names of runs state in short words: "tp4_pp2", "TP1/PP1/CP1, DP16, GBS/MBS
 // 1024/1", "FSDP=8", "MBS 2".
-#include <ctype.h>
-#include <string.h>
-#include <strings.h>
 
 #include "data/import/logs/internal.h"
 

@@ -1,8 +1,6 @@
 // A table of Markdown that describes one run: a row of names over one row of values, or rows of a
 // name and a value under "| Parameter | Value |". Where its rows are several runs, with a rate of
 // each, the one that was asked for counts; without that none does.
-#include <string.h>
-#include <strings.h>
 
 #include "data/import/logs/internal.h"
 

@@ -1,6 +1,5 @@
 // torchtitan's log: step lines, and what it says about model, device and mesh.
 #include <math.h>
-#include <string.h>
 
 #include "data/import/logs/internal.h"
 

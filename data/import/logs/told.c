@@ -1,8 +1,6 @@
 // What was told and what was measured: kept in rooms of fixed size.
-#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "data/import/logs/internal.h"
 #include "data/numbers/intervals.h"

@@ -1,6 +1,5 @@
 // transformers' Trainer and what is built on it: its summary of a run, its last line, its bar.
 #include <math.h>
-#include <string.h>
 
 #include "data/import/logs/internal.h"
 

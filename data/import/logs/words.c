@@ -1,8 +1,5 @@
 // What prose states in words: "ZeRO-3", "batch size 8", "full AC".
-#include <ctype.h>
 #include <math.h>
-#include <string.h>
-#include <strings.h>
 
 #include "data/import/logs/internal.h"
 

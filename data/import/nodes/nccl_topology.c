@@ -4,7 +4,6 @@
 // (memory, latencies and the GPU's name) comes from --like or options. Clouds give a list of PCI
 // devices that NCCL completes on the node: of it, only the numbers of GPUs and cards are read.
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,8 +11,6 @@
 #include "data/import/import.h"
 #include "data/import/nodes/mesh.h"
 #include "data/import/nodes/xml.h"
-#include "data/import/text.h"
-#include "data/places/cluster.h"
 
 enum { GPUS_MOST = 1024, NETS_MOST = 1024, LINKS_MOST = 1 << 15 };
 

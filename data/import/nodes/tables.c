@@ -1,7 +1,6 @@
 // See tables.h. A launcher's words may stand before lines, and other output around the tables.
 #include "data/import/nodes/tables.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 

@@ -5,7 +5,6 @@
 // written whose missing numbers come from --like or options, none of them guessed.
 #include <ctype.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -13,7 +12,6 @@
 #include "data/import/import.h"
 #include "data/import/nodes/mesh.h"
 #include "data/import/nodes/tables.h"
-#include "data/places/cluster.h"
 
 // ---- evaluation
 

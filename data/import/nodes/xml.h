@@ -2,9 +2,6 @@
 // and declarations are skipped.
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "data/import/text.h"
 
 enum { XML_ATTRIBUTES_MAX = 64, XML_DEPTH_MAX = 64 };

@@ -5,11 +5,7 @@
 // arguments) stays in texts as an open name, between two control characters; tests see it as empty.
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "data/base/arena.h"
-#include "data/base/status.h"
 
 enum { SCRIPT_OPEN = 1, SCRIPT_CLOSE = 2 }; // around an open name
 

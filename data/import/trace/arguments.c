@@ -1,5 +1,5 @@
 // "args" of a trace's events.
-#include "data/import/trace/arguments.h"
+#include "data/import/trace/ops.h"
 
 #include <stdlib.h>
 #include <string.h>

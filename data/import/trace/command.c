@@ -8,9 +8,7 @@
 #include "data/text/table.h"
 #include "data/numbers/intervals.h"
 #include "data/import/import.h"
-#include "data/import/trace/nsight.h"
-#include "data/import/trace/op_samples.h"
-#include "data/import/trace/sizes.h"
+#include "data/import/trace/ranges.h"
 #include "data/inputs/model/layer_load.h"
 
 enum { FORMAT_TABLE, FORMAT_CSV, FORMAT_SAMPLES, FORMAT_OPERATORS };

@@ -1,7 +1,7 @@
 // See nsight.h. A range's name is behind its domain and a colon, ":" alone for the default one.
 // With emit_nvtx(record_shapes=True) an operator is "aten::mm, seq = 3, op_id = 7, sizes = [[8, 4],
 // [4, 2]]".
-#include "data/import/trace/nsight.h"
+#include "data/import/trace/ranges.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 // Operators of one trace as samples: those of the same kind, size and precision are repetitions of
 // one sample.
-#include "data/import/trace/op_samples.h"
+#include "data/import/trace/ranges.h"
 
 #include <stdlib.h>
 #include <string.h>

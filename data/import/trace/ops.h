@@ -5,6 +5,7 @@
 
 #include "data/text/json_stream.h"
 #include "data/numbers/samples.h"
+#include "data/inputs/model/model.h"
 
 enum { TRACE_INPUTS = 16, TRACE_DIMENSIONS = 5, TRACE_WORD = 24, TRACE_OPS_MAX = 1 << 21 };
 
@@ -45,3 +46,23 @@ struct trace_ops {
 // Keeps an event that is such an operator, a copy or a collective. false: there are too many.
 bool trace_ops_take(struct trace_ops *ops, const char *name, enum trace_category category,
                     const struct trace_arguments *a, double seconds, struct arena *arena);
+
+// ---- arguments.c: "args" of a trace's events.
+
+// Resets everything to 0 and empty, before each event.
+void trace_arguments_clear(struct trace_arguments *a, bool whole_lists);
+// Reads from after the bracket to the end of the object. Absent values stay unchanged; of more
+// inputs than TRACE_INPUTS, the first are kept. whole_lists: also sizes, types and values of
+// inputs.
+enum status trace_arguments_read(struct json_stream *s, int64_t *correlation, bool whole_lists,
+                                 struct trace_arguments *a, struct error *err);
+
+// ---- sizes.c: what a trace's operators say of the run they are from: with a model's shape, the
+// micro-batch, the sequence, the tensor degree, the precision and whether attention is fused.
+
+struct trace_sizes {
+    int64_t micro_batch, sequence, tensor; // 0: not known
+    int precision;                         // -1: not known
+    bool fused;
+};
+struct trace_sizes trace_sizes_of(const struct trace_ops *ops, const struct shape *shape);

@@ -68,3 +68,20 @@ enum status trace_read(struct trace *t, const char *name, FILE *from, bool ops, 
 // file: for messages.
 enum status trace_attribute(struct trace *t, const char *file, struct arena *arena,
                             struct error *err);
+
+// ---- nsight.c: Ranges as Nsight Systems projects them onto the device: nsys stats --report
+// nvtx_gpu_proj_trace or nvtx_gpu_proj_sum, --format csv.
+
+// Whether a file begins as such a table.
+bool nsight_is(const char *path, struct arena *arena);
+// precision: of operators that PyTorch's emit_nvtx names with their sizes; negative: not known,
+// and they are ranges like others. *medians: of a sum, where each range has its median alone.
+enum status nsight_read(struct trace *t, const char *path, int precision, bool *medians,
+                        struct arena *arena, struct error *err);
+
+// ---- op_samples.c: Operators of one trace as samples.
+
+// Sets samples and endpoints of *s: the ranks of collectives are on nodes with gpus_per_node each,
+// in order. Returns the number of operators that took no time on the device and are left out.
+// Changes the order of t->ops.
+int trace_op_samples(struct samples *s, struct trace *t, int gpus_per_node, struct arena *arena);

@@ -9,7 +9,6 @@
 #include <strings.h>
 
 #include "data/base/grow.h"
-#include "data/import/trace/arguments.h"
 #include "data/import/trace/ranges.h"
 
 #define TIME_MOST                                                                                  \

@@ -1,6 +1,6 @@
 // The most frequent attention has the sequence, and heads x micro-batch; the most frequent product
 // of the model's hidden width has the tokens. What does not divide is not known.
-#include "data/import/trace/sizes.h"
+#include "data/import/trace/ops.h"
 
 // The operator of this kind that occurs most often, of those that `takes` says; NULL: none.
 static const struct trace_op *most_frequent(const struct trace_ops *ops, enum sample_kind kind,

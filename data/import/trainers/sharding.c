@@ -65,7 +65,7 @@ static enum status set_accelerate(struct run *r, struct settings *s, struct erro
     if (!fsdp && !find_in_any_case(name, "ddp") && !find_in_any_case(name, "multi_gpu") &&
         !find_in_any_case(name, "single"))
         return settings_refuse(s, "config-file", err,
-                               "how states are sharded stands in %.80s: add --zero_stage, or "
+                               "how states are sharded is stated in %.80s: add --zero_stage, or "
                                "--fsdp_sharding_strategy, to the launch",
                                name);
     r->sharding = fsdp ? "full_shard" : "no_shard";
@@ -98,7 +98,7 @@ enum status trainer_sharding(struct run *r, struct settings *s, struct error *er
     r->job.trainer = deepspeed ? TRAINER_DEEPSPEED : TRAINER_OTHER;
     if (deepspeed && stage < 0)
         return settings_refuse(s, "deepspeed", err,
-                               "which ZeRO stage it is stands in %.80s: add zero_stage to the file",
+                               "the ZeRO stage is stated in %.80s: add zero_stage to the file",
                                r->about);
     if (stage > 3) return settings_refuse(s, "zero-stage", err, "expected 0 to 3");
     if (deepspeed && stage && l->offload_optimizer && !read)

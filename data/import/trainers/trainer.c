@@ -51,8 +51,7 @@ static void set_recompute(struct run *r, struct settings *s)
     bool full = r->checkpointed || (factory && !stated) || (!r->checkpointed && stated && r->waits);
     if (r->waits) full = false;
     if (factory && !stated)
-        said_assume(&s->said,
-                    "layers are recomputed, as LLaMA-Factory and ms-swift do unless told");
+        said_assume(&s->said, "layers are recomputed, the default of LLaMA-Factory and ms-swift");
     if (full) r->job.recompute[RECOMPUTE_FULL] = true;
     r->job.layout.recompute = 1 + (full ? RECOMPUTE_FULL : RECOMPUTE_NONE);
 }

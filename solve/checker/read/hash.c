@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "solve/checker/read/text.h"
+#include "solve/checker/read/json.h"
 
 // The first 32 bits of the fractional parts of the cube roots of the first 64 primes.
 static const uint32_t constants[64] = {

@@ -57,3 +57,17 @@ struct value_field {
 // The object has exactly these keys; the last field's key is NULL. arena: for arrays of numbers.
 enum status value_fields(const struct reader *r, const cJSON *object, const char *where,
                          const struct value_field *fields, struct arena *arena);
+
+// ---- text.c, hash.c: the text of a document: what it holds, and its hash.
+
+struct check_text {
+    const char *file, *text;
+    size_t size;
+};
+
+enum { CHECK_HASH = 65 };
+void check_hash(const char *text, size_t size, char hex[CHECK_HASH]); // SHA-256
+
+// The parsed text; a text that the arena holds is parsed only once.
+enum status check_parse_text(const struct reader *r, const struct check_text *text, cJSON **root,
+                             struct arena *arena);

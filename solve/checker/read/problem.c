@@ -1,7 +1,6 @@
 // Reads a priced document strictly. It refuses unknown keys, wrong lengths, missing prices where a
 // stage could be, and numbers whose sums might not be exact.
 #include "solve/checker/read/problem.h"
-#include "solve/checker/read/text.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // The text of a document, parsed.
-#include "solve/checker/read/text.h"
+#include "solve/checker/read/json.h"
 
 enum status check_parse_text(const struct reader *r, const struct check_text *text, cJSON **root,
                              struct arena *arena)
