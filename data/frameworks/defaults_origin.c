@@ -272,11 +272,14 @@ bool names_model(struct cell name, const char *word)
 // ---- recipes
 
 // What Megatron-Bridge's recipes of mixtures on nodes of eight GPUs set, by release: scripts/
-// performance/configs/*/*_workload_base_configs.py at v0.2.0 (container 25.11), v0.3.0 (26.02),
+// performance/run_script.py and configs/*/*_pretrain.yaml at v0.1.0rc3 (container 25.09; of GB200,
+// too: all-to-alls, as nothing else drops tokens, and enable_cuda_graph, which captures whole
+// layers); configs/*/*_workload_base_configs.py at v0.2.0 (25.11), v0.3.0 (26.02),
 // v0.3.1 (26.02.01), v0.4.0 (26.04), v0.4.2 (26.04.01), v0.5.0 (26.06), v0.5.1 (26.06.01) and
 // src/megatron/bridge/perf_recipes at v0.6.0 (26.08): of two variants the later one. Releases
 // as YYYYMM and a digit, of 26.02.01 2026021.
 enum {
+    V0_1_0 = 2025090,
     V0_2_0 = 2025110,
     V0_3_0 = 2026020,
     V0_3_1 = 2026021,
@@ -304,6 +307,15 @@ static const struct recipe {
     bool eight; // where it computes in 8 bits or fewer
     int dispatcher, overlap, graphs, recompute;
 } recipes[] = {
+    {"h100", "235b-a22b", V0_1_0, false, EACH, 0, GRAPHS_NONE, NOTHING},
+    {"b200", "235b-a22b", V0_1_0, false, EACH, 0, GRAPHS_NONE, NOTHING},
+    {"gb200", "235b-a22b", V0_1_0, false, EACH, 0, GRAPHS_STEP, NOTHING},
+    {"h100", "30b-a3b", V0_1_0, false, EACH, 0, GRAPHS_NONE, NOTHING},
+    {"b200", "30b-a3b", V0_1_0, false, EACH, 0, GRAPHS_STEP, NOTHING},
+    {"gb200", "30b-a3b", V0_1_0, false, EACH, 0, GRAPHS_STEP, NOTHING},
+    {"h100", "deepseek", V0_1_0, false, DEEPEP, 1, GRAPHS_NONE, MLA_MLP},
+    {"b200", "deepseek", V0_1_0, false, EACH, 0, GRAPHS_NONE, MLA},
+    {"gb200", "deepseek", V0_1_0, false, EACH, 0, GRAPHS_NONE, MLA},
     {"h100", "235b-a22b", V0_2_0, false, EACH, 1, GRAPHS_NONE, NOTHING},
     {"b200", "235b-a22b", V0_2_0, false, EACH, 1, GRAPHS_NONE, NOTHING},
     {"b200", "235b-a22b", V0_3_0, false, EACH, 0, GRAPHS_NONE, NOTHING},
@@ -348,8 +360,9 @@ bool recipe_says(const struct run_facts *f, enum trait trait, bool eight, int *v
     if (o->program != PROGRAM_BRIDGE || !f->mixture || !f->spread) return false;
     for (size_t i = 0; i < ARRAY_LENGTH(recipes); i++) {
         const struct recipe *r = &recipes[i];
-        if (strcmp(r->gpu, o->gpu) || (r->eight && !eight) || 10 * o->date + o->point < r->from ||
-            !names_model(f->model, r->model))
+        int release = 10 * o->date + o->point;
+        if (strcmp(r->gpu, o->gpu) || (r->eight && !eight) || release < r->from ||
+            (r->from < V0_2_0 && release >= V0_2_0) || !names_model(f->model, r->model))
             continue;
         last = r;
     }

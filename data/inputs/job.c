@@ -100,7 +100,7 @@ static const struct member job_rows[] = {
     KEY_BOOL(job, overlapped_dispatch, OPTIONAL, IF_SET),
     KEY_BOOL(job, fixed_capacity, OPTIONAL, IF_SET),
     KEY_NAME(job, expert_products, OPTIONAL, IF_SET, expert_products_names),
-    KEY_NUMBER(job, expert_padding, OPTIONAL, IF_SET, 1, EXPERT_PADDING_MAX),
+    KEY_NUMBER(job, expert_padding, OPTIONAL, IF_SET, 1e-6, EXPERT_PADDING_MAX),
     KEY_NAME(job, graphs, OPTIONAL, IF_SET, graphs_names),
     KEY_NAME(job, context_kind, OPTIONAL, IF_SET, context_kind_names),
     KEY_NAME(job, checkpoints, OPTIONAL, IF_SET, checkpoints_names),
@@ -139,6 +139,11 @@ MEMBERS(job, struct job, NULL, false, NULL);
 int trainer_gradient_bytes(enum trainer trainer, enum precision precision)
 {
     return trainer == TRAINER_DEEPSPEED && precision != FP32 ? 2 : 4;
+}
+
+double job_expert_padding(const struct job *j)
+{
+    return j->expert_padding > 0 ? j->expert_padding : 1;
 }
 
 // Both of Adam's moments in fp32 and, next to 16-bit weights, theirs (docs/FORMULAS.md 4).
@@ -397,6 +402,11 @@ static enum status check(const struct job *j, struct error *err)
     if (!(j->memory_fraction > 0))
         return refuse(err, "memory_fraction: expected above 0 and at most 1, found %g",
                       j->memory_fraction);
+    if (job_expert_padding(j) < 1 && !j->fixed_capacity)
+        return refuse(err,
+                      "expert_padding: expected at least 1 without fixed_capacity, which "
+                      "alone drops rows, found %g",
+                      j->expert_padding);
     TRY(members_check(&local_loss_members, &j->local_loss, "local_loss.", err));
     TRY(check_options(j, err));
     TRY(framework_check(j, err));

@@ -494,4 +494,5 @@ bool job_swaps(const struct job *j);                       // some way has activ
 bool job_offers(const struct job *j, enum recompute mode); // stated, or by a tier option
 // Per replica: global_batch / (data x micro_batch), or more of one replica if they may differ.
 int job_micro_batches(const struct job *j);
+double job_expert_padding(const struct job *j);          // what expert_padding says; not stated: 1
 int64_t job_micro_batches_together(const struct job *j); // of all replicas

@@ -75,7 +75,7 @@ static const struct field fields[] = {
     WHOLE(expert_ffn, 1, 1 << 22),
     WHOLE(shared_ffn, 0, 1 << 22),
     WHOLE(dense_layers, 0, 4000),
-    {"imbalance", FIELD_RATIO, AT(imbalance), 0, 0, NULL},
+    {"imbalance", FIELD_RATIO, AT(imbalance), 1, 0, NULL},
     {"expert_padding", FIELD_RATIO, AT(expert_padding), 0, 0, NULL},
     WHOLE(vocab, 1, 1 << 26),
     WHOLE(positions, 0, 1 << 24),
@@ -273,7 +273,7 @@ static enum status read_cell(const struct row_reader *r, int field, int column, 
     case FIELD_RECOMPUTE: return read_recompute(t, column, row, err);
     case FIELD_LIST: return table_name(t, column, f->names, to, err);
     case FIELD_PRECISION: return precision_read(t, column, to, err);
-    case FIELD_RATIO: return table_number(t, column, 1, 1e6, to, err);
+    case FIELD_RATIO: return table_number(t, column, f->low ? 1 : 1e-6, 1e6, to, err);
     case FIELD_VALUE: return value_read(t, column, to, &row->unit, err);
     case FIELD_METRIC: return read_metric(t, column, to), OK;
     case FIELD_UNIT: return read_unit(t, column, row, err);

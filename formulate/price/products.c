@@ -141,7 +141,7 @@ static real expert_start_s(const struct pricing *x, const struct layer_run *run,
 // Those of other layers are the same with every trainer, and kept for all.
 real rows_multiplied(const struct pricing *x, const struct layer_run *run)
 {
-    return fmaxl(1, run->experts.imbalance) * fmaxl(1, x->problem->job.expert_padding);
+    return fmaxl(1, run->experts.imbalance) * job_expert_padding(&x->problem->job);
 }
 
 bool groups_experts(const struct pricing *x, const struct layer_run *run)
@@ -156,9 +156,11 @@ static bool limits_of(const struct pricing *x, const struct precision_costs *rat
                       real share, struct product_limits *to)
 {
     const struct gpu_costs *gpu = x->gpus[group];
-    bool replayed = x->problem->job.graphs == GRAPHS_STEP;
+    // Whole iterations of graphs know no sizes but fixed ones: else one product reads them.
+    const struct job *job = &x->problem->job;
+    bool together = job->graphs == GRAPHS_STEP && !job->fixed_capacity;
     *to = (struct product_limits){gpu->product_launch_s.value,
-                                  replayed ? 0 : rates->expert_start_s.value,
+                                  together ? 0 : rates->expert_start_s.value,
                                   rates->product_flop_per_s.value * share,
                                   rates->product_tile_flop_per_s.value * share,
                                   square_share_of(rates),

@@ -58,7 +58,7 @@ static enum status check_degrees(const struct running *r, struct error *err)
     if (l->slice_count > 1 && !slices_are_whole(l))
         return refuse_plan(p, "layout.slices, of which one does not divide what is before it", err);
     if (job->whole_gradient_sums) return refuse_plan(p, "job: whole_gradient_sums", err);
-    if (job->expert_padding > 1) return refuse_plan(p, "job: expert_padding", err);
+    if (job_expert_padding(job) != 1) return refuse_plan(p, "job: expert_padding", err);
     if (job->owner_broadcasts) return refuse_plan(p, "job: owner_broadcasts", err);
     return OK;
 }

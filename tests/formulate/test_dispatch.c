@@ -259,6 +259,40 @@ TEST(padded_rows_of_experts_are_multiplied)
     assert_int_equal(forward_of(b), sent);
 }
 
+// Of a capacity that drops rows the same share is multiplied, sent and kept.
+TEST(dropped_rows_of_experts_are_not_multiplied)
+{
+    struct bench *b = bench_mixture(4);
+    b->problem.job.fixed_capacity = true;
+    struct priced_run whole = block_of(b);
+    b->problem.job.expert_padding = 1.5;
+    struct priced_run padded = block_of(b);
+    b->problem.job.expert_padding = 0.5;
+    struct priced_run dropped = block_of(b);
+    near_to(whole.forward_ns[0] - dropped.forward_ns[0],
+            padded.forward_ns[0] - whole.forward_ns[0]);
+    near_to(whole.backward_ns[0] - dropped.backward_ns[0],
+            padded.backward_ns[0] - whole.backward_ns[0]);
+    near_to(whole.stash_bytes[0] - dropped.stash_bytes[0],
+            padded.stash_bytes[0] - whole.stash_bytes[0]);
+    assert_true(dropped.stash_bytes[0] < whole.stash_bytes[0]);
+}
+
+// Where a graph replays a fixed number of rows, experts still start one by one.
+TEST(experts_in_graphs_of_fixed_rows_start_one_by_one)
+{
+    struct bench *b = bench_mixture(4);
+    b->precisions[0].product_flop_per_s = exactly(100e12);
+    b->problem.job.graphs = GRAPHS_STEP, b->problem.job.fixed_capacity = true;
+    struct priced_run together = block_of(b);
+    b->precisions[0].expert_start_s = exactly(10e-6);
+    near_to(block_of(b).forward_ns[0] - together.forward_ns[0], 8 * 10000);
+    b->problem.job.fixed_capacity = false;
+    struct priced_run free = block_of(b);
+    b->precisions[0].expert_start_s = exactly(0);
+    assert_int_equal(free.forward_ns[0], block_of(b).forward_ns[0]);
+}
+
 // Their biases add three kernels to each of the 24 products, no more than products take to start.
 TEST(biases_of_experts_start_kernels)
 {
@@ -407,9 +441,10 @@ TEST(more_tokens_never_take_less_time)
         int64_t before = both_of(b);
         b->runs[BLOCK].experts.imbalance = 1.5;
         int64_t uneven = both_of(b);
-        b->problem.job.expert_padding = fmax(1, b->problem.job.expert_padding) * 1.5;
+        double padding = b->problem.job.expert_padding;
+        b->problem.job.expert_padding = job_expert_padding(&b->problem.job) * 1.5;
         assert_true(uneven <= both_of(b));
-        b->problem.job.expert_padding /= 1.5;
+        b->problem.job.expert_padding = padding;
         b->runs[BLOCK].experts.imbalance = 1, b->runs[BLOCK].experts.top_k++;
         assert_true(before <= uneven && before <= both_of(b));
         b->runs[BLOCK].experts.top_k--, b->problem.job.layout.micro_batch = 4;

@@ -455,7 +455,7 @@ static void set_dispatch(struct run *r)
                     : is(r->dispatch_kernels, "hybridep") ? DISPATCH_HYBRIDEP
                                                           : DISPATCH_DEEPEP;
     j->fixed_capacity &= r->capacity > 0;
-    j->expert_padding = j->fixed_capacity && r->capacity > 1 ? r->capacity : 0;
+    j->expert_padding = j->fixed_capacity && r->capacity != 1 ? r->capacity : 0;
     j->graphs = r->graphed && !whole                       ? GRAPHS_PARTS
                 : r->graphed                               ? GRAPHS_STEP
                 : !r->graphs || is(r->graphs, "none")      ? GRAPHS_NONE

@@ -170,12 +170,14 @@ static struct limits limits_of(const struct price_audit *a, int group,
                                const struct precision_costs *rates, long double slower)
 {
     const struct gpu_costs *gpu = gpu_of(a, group);
+    const struct job *job = &a->problem->job;
+    bool replayed = job->graphs == GRAPHS_STEP, counted_before = job->fixed_capacity;
     long double tile = inverse(rates->product_tile_flop_per_s.value) / slower,
                 share = rates->product_square_tile_share.value;
     return (struct limits){
         .a = a,
         .start = gpu->product_launch_s.value,
-        .start_of_expert = a->problem->job.graphs == GRAPHS_STEP ? 0 : rates->expert_start_s.value,
+        .start_of_expert = replayed && !counted_before ? 0 : rates->expert_start_s.value,
         .per_flop = inverse(rates->product_flop_per_s.value) / slower,
         .per_tile_flop = tile,
         .per_square_flop = share > 0 ? tile / share : tile,

@@ -17,7 +17,7 @@ long double judged_rows(const struct price_audit *a, const struct layer_run *r, 
 {
     const struct job *j = &a->problem->job;
     long double most = greatest(1, (long double)r->experts.imbalance);
-    bool padded = j->expert_padding > 1 && (of == MULTIPLIED || j->fixed_capacity);
+    bool padded = j->expert_padding > 0 && (of == MULTIPLIED || j->fixed_capacity);
     return padded ? most * (long double)j->expert_padding : most;
 }
 

@@ -215,7 +215,7 @@ static void set_dispatch(struct run *r)
     bool flex = r->job.dispatcher != DISPATCH_ALL_TO_ALL;
     r->dispatcher = flex ? "flex" : "alltoall";
     if (flex) r->dispatch_kernels = dispatcher_names[r->job.dispatcher];
-    if (r->job.fixed_capacity) r->capacity = fmax(1, r->job.expert_padding);
+    if (r->job.fixed_capacity) r->capacity = job_expert_padding(&r->job);
 }
 
 static void set_model(struct run *r, const struct export *e)

@@ -100,7 +100,7 @@ static void note_code(struct export *e, int mode)
          arena_print(arena,
                      "experts' rows padded to %.9g times those that come: MoE(capacity_factor=...) "
                      "of the model's code",
-                     fmax(1, job->expert_padding))},
+                     job_expert_padding(job))},
         {true, arena_print(arena, "%s attention: set in the model's code",
                            !l->fused_attention ? "unfused"
                            : job->attention_kernel == ATTENTION_MAKER ||

@@ -331,7 +331,7 @@ struct job export_stated_experts(const struct job *job, enum framework framework
         stated.expert_products = EXPERTS_BY_TRAINER;
     if (!core) stated.dispatcher = DISPATCH_ALL_TO_ALL, stated.graphs = GRAPHS_NONE;
     if (titan) stated.fixed_capacity = false;
-    if (!stated.fixed_capacity || job->expert_padding <= 1) stated.expert_padding = 0;
+    if (!stated.fixed_capacity) stated.expert_padding = 0;
     return stated;
 }
 
@@ -347,7 +347,7 @@ int export_expert_gaps(const char *texts[EXPERT_GAPS_MAX], const struct problem 
         texts[count++] = arena_print(arena, "CUDA graphs of %s", graphs_names[job->graphs]);
     if (job->fixed_capacity != stated.fixed_capacity)
         texts[count++] = "a fixed capacity of experts";
-    if (job->expert_padding > fmax(1, stated.expert_padding))
+    if (job_expert_padding(job) != job_expert_padding(&stated))
         texts[count++] = arena_print(arena, "experts' rows padded to %.9g times those that come",
                                      job->expert_padding);
     if (job->expert_products != stated.expert_products)

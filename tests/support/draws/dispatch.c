@@ -49,4 +49,5 @@ void dispatch_draw(struct problem *p, uint64_t seed)
     }
     j->expert_products = (enum expert_products)random_between(&own, 0, EXPERTS_GROUPED);
     j->expert_padding = random_chance(&own, 50) ? 0 : (double)random_between(&own, 4, 16) / 4;
+    if (j->fixed_capacity && random_chance(&own, 30)) j->expert_padding = 0.625; // rows are dropped
 }
