@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "data/base/grow.h"
+#include "data/import/foreign.h"
 #include "data/import/import.h"
 #include "data/import/text.h"
 
@@ -29,6 +30,12 @@ struct links {
     double unit;               // of the value, in bytes/s or s
     const char *like;          // a number of the last row
     bool title_refused;        // what the last title says is not read
+    // iperf: the best row of a test, whether it is all streams', how many rows are as good
+    struct {
+        double bytes, seconds;
+        int rank, rows;
+        bool any;
+    } streams;
     struct arena *arena;
 };
 
@@ -256,6 +263,47 @@ static enum status read_pairs(struct links *l, const struct text_lines *t, struc
     return OK;
 }
 
+// ---- iperf
+
+// The time that the whole of a test took, as one message's.
+static enum status end_streams(struct links *l, const struct text_lines *t, struct error *err)
+{
+    double bytes = l->streams.bytes, seconds = l->streams.seconds;
+    int rank = l->streams.rank, rows = l->streams.rows;
+    l->streams.rank = l->streams.rows = 0, l->streams.bytes = 0;
+    if (!(bytes >= LONG_BYTES)) return OK;
+    if (rank < 2 && rows > 1)
+        return text_refuse(t, err, "expected the row [SUM] of %d streams of iperf", rows);
+    return add(l, 0, 1, (int64_t)bytes, seconds, t, err);
+}
+
+// "[SUM] 0.00-10.00 sec 110 GBytes 94.1 Gbits/sec 0 receiver": of its rows since 0 s, that of all
+// streams, of the receiver.
+static enum status read_streams(struct links *l, const struct text_lines *t, struct error *err)
+{
+    enum { SECONDS_LEAST = 2 };
+    static const char units[] = "KMGT";
+    int sec = find(t, "sec");
+    bool header = find(t, "Interval") > 0 && find(t, "ID]") >= 0;
+    l->streams.any |= header;
+    if (header) return end_streams(l, t, err);
+    if (!l->streams.any || sec < 1 || sec + 4 >= t->word_count) return OK;
+    const char *interval = t->words[sec - 1], *dash = strchr(interval, '-'),
+               *unit = t->words[sec + 2], *prefix = strchr(units, *unit);
+    double from, to, bytes;
+    bool row = strstr(unit, "Bytes") && strstr(t->words[sec + 4], "bits/sec");
+    if (!dash || !row || !prefix || !word_is_number(t->words[sec + 1], &bytes)) return OK;
+    if (!word_is_number(arena_print(l->arena, "%.*s", (int)(dash - interval), interval), &from) ||
+        !word_is_number(dash + 1, &to) || from > 0 || to < SECONDS_LEAST)
+        return OK;
+    for (const char *u = units; u <= prefix; u++) bytes *= 1024;
+    int rank = 2 * (strstr(t->words[0], "SUM") != NULL) + (find(t, "receiver") >= 0);
+    if (rank < l->streams.rank) return OK;
+    l->streams.rows = rank > l->streams.rank ? 1 : l->streams.rows + 1;
+    l->streams.rank = rank, l->streams.bytes = bytes, l->streams.seconds = to;
+    return OK;
+}
+
 static enum status read_device(struct links *l, const struct text_lines *t)
 {
     // Device: 0, NVIDIA A100-SXM4-40GB, pciBusID: 7, ...
@@ -277,6 +325,7 @@ static enum status read_links(struct links *l, const char *path, const char *tex
         TRY(text_next(t, &more, err));
         if (!more) break;
         TRY(read_device(l, t));
+        TRY(read_streams(l, t, err));
         take_title(l, t);
         bool p2p = take_p2p_title(l, t);
         if (p2p && l->table != TABLE_NONE)
@@ -290,6 +339,7 @@ static enum status read_links(struct links *l, const char *path, const char *tex
         bool pairs = l->table == TABLE_PAIRS || l->table == TABLE_SHORT_PAIRS;
         if (l->table != TABLE_NONE) TRY((pairs ? read_pairs : read_row)(l, t, err));
     }
+    TRY(end_streams(l, t, err));
     if (l->table == TABLE_PAIRS && l->rows)
         return refuse(err, "%s: a matrix of %d devices has %d rows: the file is cut off", path,
                       l->columns - 1, l->rows);
@@ -299,11 +349,12 @@ static enum status read_links(struct links *l, const char *path, const char *tex
     if (l->passed_over)
         return refuse(err, "%s: expected a test in one direction, found \"%.60s\"", path,
                       l->not_taken);
+    if (!any) TRY(foreign_refuse(path, text, "links", err));
     return refuse(
         err,
         any ? "%s: expected rows of %d bytes or more, found none: ib_write_bw -s 8388608, "
               "or -a"
-            : "%s: expected what ib_write_bw, ib_write_lat, osu_bw, osu_latency or "
+            : "%s: expected what ib_write_bw, ib_write_lat, osu_bw, osu_latency, iperf or "
               "p2pBandwidthLatencyTest prints, found no header of theirs",
         path, LONG_BYTES);
 }
@@ -330,6 +381,8 @@ static enum status read_file(void *options, struct error *err)
         said_assume(&r->said, "copies of %lld bytes, as the program has them: it prints no size",
                     (long long)p2p_bytes);
     r->samples = o->read.samples;
+    if (o->read.streams.any)
+        said_assume(&r->said, "messages between hosts get what iperf's TCP does");
     return OK;
 }
 

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "data/import/foreign.h"
 #include "data/import/nccl_internal.h"
 #include "data/import/text.h"
 
@@ -469,6 +470,7 @@ enum status nccl_read_text(struct nccl_import *n, const char *path, const char *
     char *bare = text_without_bars(text, size, n->arena); // tables of Markdown, of compose
     blank_tags(bare);
     r->n = n;
+    if (!strstr(text, "busbw")) TRY(foreign_refuse(path, text, "nccl-tests", err));
     text_open(t, path, bare, size, n->arena);
     for (;;) {
         int at;
@@ -487,6 +489,7 @@ enum status nccl_read_text(struct nccl_import *n, const char *path, const char *
         if (at < 0) continue;
         TRY(read_row(r, at, err));
     }
+    if (!r->in_test) TRY(foreign_refuse(path, text, "nccl-tests", err));
     if (!r->in_test)
         return refuse(
             err,

@@ -185,4 +185,15 @@ printf 'nvbandwidth Version: v0.2\n\nWaiving device_to_device_memcpy_write_ce.\n
     refused nvbandwidth 'one-way test of the copy engines that passed, found none'
 printf 'nothing\n' | refused nvbandwidth 'found no line "Running'
 
+# ---- iperf: all streams, at the receiver, the whole of a test
+iperf() { printf '[ ID] Interval Transfer Bitrate\n[  5] 0.00-1.00 sec 11.0 GBytes 94 Gbits/sec\n'
+    printf '[ ID] Interval Transfer Bitrate Retr\n'; printf "$@"; }
+iperf '[ 5] 0.0-9.9 sec 99 GBytes 9 Gbits/sec 0 sender\n[ 5] 0.00-10.04 sec 110 GBytes %b' \
+    '93 Gbits/sec receiver\n' | links links "node-0:0>node-1:0 118111600640 1.004e+07"
+told "messages between hosts get what iperf's TCP does"
+stream=' 0-10 sec 1.0 GBytes 1 Gbits/sec receiver\n'
+iperf "[ 5]$stream"'[SUM] 0.0-10.0 sec 2.0 GBytes 2 Gbits/sec receiver\n' |
+    links links "node-0:0>node-1:0 2147483648 1e+07"
+iperf "[ 5]$stream[ 7]$stream" | refused links 'expected the row \[SUM\] of 2 streams'
+
 [ ! -e "$work/failed" ] && echo "import of links: all as printed"

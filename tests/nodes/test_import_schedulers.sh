@@ -101,6 +101,56 @@ for block in 'guest_accelerator {' 'guest_accelerators = [{'; do # counts GPUs, 
     printf 'machine_type = "a3-highgpu-8g"\n%s\n  type = "h"\n  count = 8\n}\n' "$block" |
         refuse 'does not say how many: give --nodes'
 done
-printf 'a b c d resources: accelerators: T4:1\n' | refuse 'line 1: expected a header'
+printf 'a b c d resources: accelerators: T4:1\n' | refuse 'line 1: names t4, not how many'
+
+# machines in people's words
+words() { printf '%b\n' "$1" | groups "$2"; }
+words '8x H100 SXM5, 2 TB RAM, 8x400G CX7' 'h100-80gb:1x8 8xinfinibandx400'
+told 'assumed: one node: the text names no number'
+words '4 nodes, each 8x NVIDIA H100 80GB SXM5, 8 x 400Gb/s InfiniBand NDR' \
+    'h100-80gb:4x8 8xinfinibandx400'
+words 'We trained on 64 A100 80GB GPUs (8 nodes, 200 Gbps InfiniBand HDR).' \
+    'a100-80gb:8x8 1xinfinibandx200'
+words '2 servers with 8 NVIDIA A100-SXM4-40GB each, connected by 4x HDR InfiniBand' \
+    'a100-40gb:2x8 4xinfinibandx200'
+words '| Nodes | GPUs |\n|---|---|\n| 12 | 4x A100 40GB |\n| 4 | 8x H100 |' \
+    'a100-40gb:12x4 h100-80gb:4x8 8xinfinibandx200'
+words '- **GPU:** NVIDIA V100 32GB\n- **GPUs per node:** 4\n- **Nodes:** 16\n- EDR InfiniBand' \
+    'v100-32gb:16x4 1xinfinibandx100'
+words '16 x NVIDIA MI300X across 2 nodes, RoCE 8x400G' 'mi300x-192gb:2x8 8xrocex400'
+words '4x DGX H100' 'h100-80gb:4x8 8xinfinibandx400'
+words '2\303\2278 H100' 'h100-80gb:2x8 8xinfinibandx400'
+words '1x GB200 NVL72' 'gb200-186gb:1x72 72xinfinibandx400'
+words 'Dual RTX 3090 24GB, AMD EPYC 7763 64-core' 'rtx3090-24gb:1x2 1xethernetx10'
+words '32 bare metal BM.GPU.A100-v2.8 nodes with 8 A100' 'a100-80gb:32x8 16xrocex100'
+words '4 x p5.48xlarge' 'h100-80gb:4x8 32xrocex100'
+echo '64 V100 GPUs' | refuse '64 x v100: on how many nodes? Give --nodes'
+echo '64 V100 GPUs' | groups 'v100-16gb:8x8 4xinfinibandx100' --nodes 8
+echo '2 nodes, 8 H100' | refuse 'in each of 2 nodes, or in all of them'
+words '8 nodes, each GPU of 64 A100 has 80GB' 'a100-80gb:8x8 8xinfinibandx200'
+echo 'NVIDIA A100 80GB PCIe x4' | refuse 'no shipped cluster has a100-pcie-80gb'
+printf '8x H100\n4x A100\n' | refuse 'several machines, in line 1 8 x h100, in line 2 4 x a100'
+printf '8x H100\n4x A100\n' | groups 'a100-80gb:1x4 8xinfinibandx200' --line 2
+echo '8x H100, faster than an A100' | refuse 'with h100 in line 1 and with a100 in line 1'
+echo 'Llama 70B needs 8x A100' | refuse 'line 1: says what is needed, not what there is'
+echo 'an H100' | refuse 'names h100, not how many a node has'
+
+# MLPerf's description of a system, LSF's and SGE's lists
+printf '{"number_of_nodes":"4","accelerators_per_node":8,"host_networking":"Infiniband",%s}\n' \
+    '"accelerator_model_name":"NVIDIA H200-SXM-141GB","host_network_card_count":"8x 400Gb/s NDR"' |
+    groups 'h200-141gb:4x8 8xinfinibandx400'
+printf '{"number_of_nodes":1,"accelerators_per_node":8,"accelerator_model_name":"TPU v5"}\n' |
+    refuse 'accelerator_model_name: expected a GPU, found "TPU v5"'
+printf 'HOST_NAME gpu_id gpu_model gpu_driver\nh1 0 TeslaV100_SXM2_ 3\n 1 TeslaV100_SXM2_ 3\n%s\n' \
+    'h2 0 TeslaV100_SXM2_ 3' | groups 'v100-16gb:1x2 v100-16gb:1x1 h1 h2 4xinfinibandx100'
+qhost() { printf 'HOSTNAME ARCH NCPU NSOC NCOR NTHR LOAD MEMTOT\n'
+    printf 'n1 lx 16 2 16 16 0.1 62G\n   hc:%s\nn2 lx 16 2 16 16 0.1 62G\n' "$1"; }
+qhost gpu=2.000000 | groups 't4-16gb:1x2 n1 1xethernetx50' --like t4-4x4
+qhost slots=2 | refuse 'print qhost -F gpu'
+
+# what other programs print is named
+printf 'Function Best Rate MB/s\n' | refuse 'is of STREAM, a host'
+printf "CA 'mlx5_0'\n\tCA type: MT4129\n\tPort 1:\n\t\tRate: 400\n" | refuse 'is of ibstat'
+printf '#bytes #iterations BW peak[MB/sec]\n' | refuse 'of perftest: plumbline import links reads'
 
 [ ! -e "$work/failed" ] && echo "nodes of other schedulers: all as expected"

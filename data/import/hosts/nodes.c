@@ -101,7 +101,8 @@ enum status sinfo_add(struct sinfo *s, const char *names, const char *gres, cons
                       const struct text_lines *t, struct error *err)
 {
     struct host_names list = {.arena = s->arena};
-    struct slurm_node node = {.type = "", .away = !works(state)};
+    struct slurm_node node = {
+        .type = "", .times = s->times, .away = !works(state), .machine = s->machine};
     TRY(host_names_add(&list, arena_copy_text(s->arena, names), t, err));
     TRY(read_gres(gres, &node, s, t, err));
     s->listed += list.count;

@@ -8,16 +8,15 @@
 #include "data/base/names.h"
 #include "data/import/hosts/sinfo.h"
 
-// Nodes that are alike and have no names.
-static enum status add_unnamed(struct sinfo *s, int64_t nodes, const char *type, int64_t gpus,
-                               const struct text_lines *t, struct error *err)
+enum status sinfo_add_unnamed(struct sinfo *s, int64_t nodes, const char *type, int64_t gpus,
+                              const struct text_lines *t, struct error *err)
 {
     if (nodes < 1 || nodes > 65536 || gpus < 1 || gpus > 1024)
         return text_refuse(t, err,
                            "expected up to 65536 nodes of 1 to 1024 GPUs, found %lld of %lld",
                            (long long)nodes, (long long)gpus);
-    s->unnamed = (int)nodes;
-    return sinfo_add(s, "node",
+    s->times = (int)nodes;
+    return sinfo_add(s, arena_print(s->arena, "node-%d", s->count),
                      arena_print(s->arena, "gpu:%s%s%lld", type, *type ? ":" : "", (long long)gpus),
                      "", t, err);
 }
@@ -100,7 +99,73 @@ static enum status read_ray(struct sinfo *s, struct text_lines *t, struct error 
     if (!nodes || gpus % nodes)
         return text_refuse(t, err, "expected as many GPUs on each of %lld nodes, found %lld",
                            (long long)nodes, (long long)gpus);
-    return add_unnamed(s, nodes, type, gpus / nodes, t, err);
+    return sinfo_add_unnamed(s, nodes, type, gpus / nodes, t, err);
+}
+
+// ---- LSF's lshosts -gpu and bhosts -gpu, SGE's qhost -F
+
+// "HOST_NAME gpu_id gpu_model ...": a row for each GPU, the host's name in its first.
+static enum status read_lsf(struct sinfo *s, struct text_lines *t, struct error *err)
+{
+    const char *name = NULL, *type = "";
+    int model = -1, gpus = 0;
+    for (bool more = true; more;) {
+        TRY(text_next(t, &more, err));
+        if (more && !t->word_count) continue;
+        int64_t index;
+        bool header = more && !strcmp(t->words[0], "HOST_NAME"),
+             row = more && model > 0 && word_is_whole(t->words[0], &index),
+             host = more && model > 0 && !row && t->word_count > model &&
+                    word_is_whole(t->words[1], &index);
+        for (int i = 1; header && i < t->word_count; i++)
+            if (!strcasecmp(t->words[i], "gpu_model") || !strcmp(t->words[i], "MODEL")) model = i;
+        if (model > 0 && !row && name) {
+            TRY(sinfo_add(s, name, arena_print(s->arena, "gpu:%s:%d", type, gpus), "", t, err));
+            name = NULL;
+        }
+        if (host) name = arena_copy_text(s->arena, t->words[0]), gpus = 0;
+        if ((!host && !row) || !name || t->word_count <= model - row) continue;
+        const char *now = t->words[model - row], *glued[] = {"NVIDIA", "Tesla"};
+        for (size_t i = 0; i < ARRAY_LENGTH(glued); i++) // "TeslaV100_SXM2_"
+            if (!strncmp(now, glued[i], strlen(glued[i])) && isalnum((unsigned char)now[6]))
+                now += strlen(glued[i]);
+        if (gpus++ && strncmp(type, now, strlen(type)))
+            return text_refuse(t, err, "%.60s has GPUs of types %.40s and %.40s", name, type, now);
+        type = arena_copy_text(s->arena, now);
+    }
+    return OK;
+}
+
+// A host's row at a line's begin, below it "hc:gpu=4.000000" among its resources.
+static enum status read_qhost(struct sinfo *s, struct text_lines *t, struct error *err)
+{
+    static const char *const keys[] = {"gpu", "gpus", "ngpus", "num_gpu", "gpu_card"};
+    const char *name = NULL;
+    bool any = false;
+    int64_t gpus = 0;
+    for (bool more = true; more;) {
+        TRY(text_next(t, &more, err));
+        if (more && !t->word_count) continue;
+        bool host = more && t->word_count > 5 && !strchr(t->words[0], '=') &&
+                    strcmp(t->words[0], "HOSTNAME");
+        if ((host || !more) && name)
+            TRY(sinfo_add(s, name, arena_print(s->arena, "gpu:%lld", (long long)gpus), "", t, err));
+        if (host) name = arena_copy_text(s->arena, t->words[0]), gpus = 0;
+        for (int i = 0; more && !host && i < t->word_count; i++) {
+            const char *key = strchr(t->words[i], ':'), *equals = strchr(t->words[i], '=');
+            double count;
+            for (size_t k = 0; key && equals > key && k < ARRAY_LENGTH(keys); k++)
+                if ((size_t)(equals - key - 1) == strlen(keys[k]) &&
+                    !strncmp(key + 1, keys[k], strlen(keys[k])) &&
+                    word_is_number(equals + 1, &count) && count >= 0 && count <= 1024)
+                    gpus = (int64_t)count, any = true;
+        }
+    }
+    return any ? OK
+               : refuse(
+                     err,
+                     "%s: qhost does not state here how many GPUs hosts have: print qhost -F gpu",
+                     t->path);
 }
 
 // ---- machines of clouds
@@ -169,6 +234,8 @@ static enum status read_cloud(struct sinfo *s, struct text_lines *t, struct erro
     int found;
     int64_t gpus = 1, stated = count_in(text), nodes = s->asked_nodes ? s->asked_nodes : stated;
     s->machine = cloud_machine_in(text, &at, &found);
+    if (s->machine && !stated) stated = cloud_machines_before(text, at);
+    if (!nodes) nodes = stated;
     bool sky = !found && read_accelerators(text, &type, &gpus, s->arena);
     if (found > 1)
         return refuse(err,
@@ -182,7 +249,7 @@ static enum status read_cloud(struct sinfo *s, struct text_lines *t, struct erro
         return refuse(err, "%s: machines with %lld GPUs (%s): %s how many: give --nodes", t->path,
                       (long long)gpus, s->machine ? s->machine->name : type,
                       stated ? "the file has several numbers of" : "the file does not say");
-    return add_unnamed(s, nodes, type, gpus, t, err);
+    return sinfo_add_unnamed(s, nodes, type, gpus, t, err);
 }
 
 // ---- whichever it is
@@ -204,16 +271,36 @@ static bool is_cloud(const char *text)
     return found || (strstr(text, "accelerators:") && strstr(text, "resources:"));
 }
 
+static bool is_lsf(const char *text)
+{
+    return strstr(text, "HOST_NAME") && (strstr(text, "gpu_model") || strstr(text, " MODEL "));
+}
+static bool is_qhost(const char *text)
+{
+    return strstr(text, "HOSTNAME") && strstr(text, "ARCH") && strstr(text, "MEMTOT");
+}
+static bool is_prose(const char *text) { return *text != '\0'; }
+
+bool schedulers_ask(const char *text)
+{
+    static const char *const others[] = {"\"metadata\"", "\"sinfo\"", "\"gres\"", "per_node\"",
+                                         NULL};
+    return is_cloud(text) && !has_one_of(text, others);
+}
+
 static const struct {
     bool (*is)(const char *text);
     enum status (*read)(struct sinfo *s, struct text_lines *t, struct error *err);
-} schedulers[] = {{is_pbs, read_pbs}, {is_ray, read_ray}, {is_cloud, read_cloud}};
+} schedulers[] = {{is_pbs, read_pbs},     {is_ray, read_ray},     {is_lsf, read_lsf},
+                  {is_qhost, read_qhost}, {is_cloud, read_cloud}, {is_prose, prose_read}};
 
 enum status schedulers_read(struct sinfo *s, struct text_lines *t, const char *text, bool *any,
                             struct error *err)
 {
     for (size_t i = 0; i < ARRAY_LENGTH(schedulers); i++) {
         if (!schedulers[i].is(text)) continue;
+        if (schedulers[i].read == prose_read) // with the bars of tables
+            text_open(t, t->path, text, strlen(text), s->arena);
         TRY(schedulers[i].read(s, t, err));
         if ((*any = s->count > 0)) return OK;
     }

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "data/import/foreign.h"
 #include "data/import/hosts/sinfo.h"
 #include "data/import/import.h"
 
@@ -55,6 +56,13 @@ static enum status read_bare_row(struct sinfo *s, const struct text_lines *t, st
                      s->state_column >= 0 ? t->words[s->state_column] : "", t, err);
 }
 
+static bool text_has(const struct text_lines *t, const char *word)
+{
+    for (int i = 0; i < t->word_count; i++)
+        if (!strncmp(t->words[i], word, strlen(word))) return true;
+    return false;
+}
+
 // "$ sinfo", "[root@login ~]# sinfo -N", before a table.
 static bool is_prompt(const struct text_lines *t)
 {
@@ -84,7 +92,8 @@ static enum status read_row(struct sinfo *s, const struct text_lines *t, struct 
         s->state_column = column_of(t, states, ARRAY_LENGTH(states));
         if (s->gres_column < 0 && guess_columns(s, t)) return read_row(s, t, err);
         s->available_column = column_of(t, &available, 1), s->column_count = t->word_count;
-        s->of_jobs = s->name_column >= 0 && !strcmp(t->words[s->name_column], OF_JOBS);
+        s->of_jobs = s->name_column >= 0 &&
+                     (!strcmp(t->words[s->name_column], OF_JOBS) || !strcmp(t->words[0], "JOBID"));
         if (s->name_column >= 0 && s->gres_column < 0 && s->usual_gpus) return OK;
         if (s->name_column < 0 || s->gres_column < 0)
             return text_refuse(
@@ -228,6 +237,7 @@ static enum status read_nodes(struct sinfo *s, const char *path, const char *tex
     struct text_lines *t = TAKE(s->arena, 1, struct text_lines);
     bool node = strstr(text, "NodeName=") != NULL, more,
          words = node || strstr(text, "PartitionName=");
+    bool tabled = !words && strstr(text, "NODELIST");
     s->name_column = node ? -2 : -1;
     s->usual_gres = "";
     begin_node(s, NULL);
@@ -235,6 +245,7 @@ static enum status read_nodes(struct sinfo *s, const char *path, const char *tex
     text_open(t, path, text_without_bars(text, size, s->arena), size, s->arena);
     if (!words && kubernetes_describes(text)) return kubernetes_read_text(s, t, err);
     if (!words && !strstr(text, "NODELIST")) {
+        TRY(foreign_refuse(path, text, "sinfo", err));
         TRY(schedulers_read(s, t, text, &more, err));
         if (more) return OK;
         text_open(t, path, text_without_bars(text, size, s->arena), size, s->arena);
@@ -246,16 +257,20 @@ static enum status read_nodes(struct sinfo *s, const char *path, const char *tex
         // sinfo prints a date before its table if asked for everything, or repeatedly
         bool dated = s->name_column < 0 && !words && t->word_count > 3 &&
                      strstr(t->words[3], ":") != NULL;
-        if (!words && s->name_column < 0 && is_prompt(t)) continue;
+        // what else was typed and said before a table
+        bool before = tabled && s->name_column < 0 && !text_has(t, "NODELIST");
+        if (!words && s->name_column < 0 && (before || is_prompt(t))) continue;
         if (!dated) TRY(words ? read_words(s, t, err) : read_row(s, t, err));
     }
     TRY(end_node(s, t, err));
     return OK;
 }
 
-static enum status expect_nodes(const struct sinfo *s, const char *path, struct error *err)
+static enum status expect_nodes(const struct sinfo *s, const char *path, const char *text,
+                                struct error *err)
 {
     if (s->count) return OK;
+    TRY(foreign_refuse(path, text, "sinfo", err));
     return refuse(err, "%s: expected nodes with GPUs (gres), found %s", path,
                   s->away           ? "none that is up: --all includes the others"
                   : s->parted       ? "nodes with parts of GPUs (MIG) alone"
@@ -333,6 +348,8 @@ static const struct option_row rows[] = {
      .many = LIKES_MOST},
     {"--nodes", OPTION_INT, OPT(read.asked_nodes),
      "number of machines of a cloud, where the file does not say", 1, 65536},
+    {"--line", OPTION_INT, OPT(read.asked_line),
+     "line of a text that describes the machine that is meant", 1, 1e6},
     {"--all", OPTION_FLAG, OPT(read.all), "include nodes that are down or drained"},
 };
 
@@ -387,10 +404,10 @@ static enum status read_file(void *options, struct error *err)
     }
     const char *body = strstr(r->text, "application/json") ? strstr(r->text, "\n{") : NULL;
     if (body) r->size -= (size_t)(body - r->text), r->text = body; // behind HTTP's headers
-    bool json = r->text[strspn(r->text, " \t\r\n")] == '{' && !strstr(r->text, "\"InstanceType\"");
+    bool json = r->text[strspn(r->text, " \t\r\n")] == '{' && !schedulers_ask(r->text);
     TRY((json ? sinfo_read_json : read_nodes)(s, r->file.path, r->text, r->size, err));
     sinfo_end(s);
-    TRY(expect_nodes(s, r->file.path, err));
+    TRY(expect_nodes(s, r->file.path, r->text, err));
     if (s->no_header)
         said_assume(&r->said, "the first column has nodes' names: the table has no header");
     if (s->parted)
@@ -402,14 +419,14 @@ static enum status read_file(void *options, struct error *err)
     if (s->of_jobs) said_assume(&r->said, "nodes are those that have jobs");
     if (s->guessed) said_assume(&r->said, "%s", s->guessed);
     c->groups = TAKE(r->arena, GROUPS_MAX, struct node_group);
-    c->places.node_count = s->unnamed ? 0 : s->count;
+    c->places.node_count = s->times ? 0 : s->count;
     c->places.nodes = TAKE(r->arena, s->count, struct cluster_node);
     for (int i = 0; i < s->count; i++) {
         int group;
         TRY(find_group(c, o->types, &s->nodes[i], &o->likes, &group, &r->said, r->arena, err));
-        if (s->machine) put_network(&c->groups[group], s->machine, r);
+        if (s->nodes[i].machine) put_network(&c->groups[group], s->nodes[i].machine, r);
         c->places.nodes[i] = (struct cluster_node){.name = s->nodes[i].name, .group = group};
-        c->groups[group].nodes += s->unnamed ? s->unnamed : 1;
+        c->groups[group].nodes += s->times ? s->nodes[i].times : 1;
     }
     assume_types(o);
     return OK;
@@ -419,7 +436,9 @@ static void tell(const void *options)
 {
     const struct options *o = options;
     const struct sinfo *s = &o->read;
-    int groups = o->import.cluster.group_count, nodes = s->unnamed ? s->unnamed : s->count;
+    const struct cluster *c = &o->import.cluster;
+    int groups = c->group_count, nodes = 0;
+    for (int g = 0; g < groups; g++) nodes += c->groups[g].nodes;
     fprintf(stderr, "%d nodes in %d group%s", nodes, groups, groups == 1 ? "" : "s");
     if (s->away) fprintf(stderr, "; %d down or drained left out (--all includes them)", s->away);
     if (s->without_gpus) fprintf(stderr, "; %d without GPUs left out", s->without_gpus);

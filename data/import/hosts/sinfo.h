@@ -7,7 +7,9 @@
 struct slurm_node {
     const char *name, *type; // type "": the file does not state it
     int gpus, parts;         // parts: MIG's, which are no GPUs
+    int times;               // nodes that are alike and have no names; 0: one with a name
     bool away;               // down or drained
+    const struct cloud_machine *machine; // whose network it has; NULL: that of its GPU's cluster
 };
 
 struct sinfo {
@@ -30,11 +32,11 @@ struct sinfo {
     int devices;
     bool counted, detects;
     const char *type;
-    // of schedulers.c: how many nodes have no names; what is assumed (NULL: nothing); the machine
-    int unnamed;
-    const char *guessed;
+    // what the next nodes are (slurm_node); what is assumed of them (NULL: nothing)
+    int times;
     const struct cloud_machine *machine;
-    int64_t asked_nodes; // 0: not asked
+    const char *guessed;
+    int64_t asked_nodes, asked_line; // 0: not asked
 };
 
 // Nodes of a list that are alike, with what Slurm calls their gres. A node that is there already is
@@ -42,6 +44,13 @@ struct sinfo {
 // there.
 enum status sinfo_add(struct sinfo *s, const char *names, const char *gres, const char *state,
                       const struct text_lines *t, struct error *err);
+// Nodes that are alike and have no names.
+enum status sinfo_add_unnamed(struct sinfo *s, int64_t nodes, const char *type, int64_t gpus,
+                              const struct text_lines *t, struct error *err);
+// Machines in people's words; s->count stays 0 where there are none.
+enum status prose_read(struct sinfo *s, struct text_lines *t, struct error *err);
+// Whether JSON asks a cloud for machines.
+bool schedulers_ask(const char *text);
 // pbsnodes, ray status, files that ask for machines of clouds; *any: it is one with nodes.
 enum status schedulers_read(struct sinfo *s, struct text_lines *t, const char *text, bool *any,
                             struct error *err);

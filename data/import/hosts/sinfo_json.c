@@ -72,6 +72,38 @@ static enum status read_entry(struct sinfo *s, const struct json *entry, struct 
     return *names ? sinfo_add(s, names, gres ? gres : "", state, t, err) : OK;
 }
 
+// A member of MLPerf's description of a system, a text or a number; "": there is none.
+static const char *member_of(const struct json *root, const char *name, struct arena *arena)
+{
+    const char *text = "";
+    double number = 0;
+    struct error ignored = {OK, ""};
+    struct json_field as_text[] = {FIELD_TEXT(name, OPTIONAL, &text)},
+                      as_number[] = {FIELD_NUMBER(name, OPTIONAL, &number, 0, 1e9)};
+    if (json_lenient(root, as_text, 1, arena, &ignored) == OK) return text;
+    return json_lenient(root, as_number, 1, arena, &ignored) == OK
+               ? arena_print(arena, "%.0f", number)
+               : "";
+}
+
+// As a sentence, whose words prose_read knows.
+static enum status read_system(struct sinfo *s, const struct json *root, struct text_lines *t,
+                               struct error *err)
+{
+    struct arena *a = s->arena;
+    const char *text = arena_print(
+        a, "%s nodes, each %s x %s %s, network %s %s", member_of(root, "number_of_nodes", a),
+        member_of(root, "accelerators_per_node", a), member_of(root, "accelerator_model_name", a),
+        member_of(root, "accelerator_memory_capacity", a),
+        member_of(root, "host_network_card_count", a), member_of(root, "host_networking", a));
+    text_open(t, t->path, text, strlen(text), a);
+    TRY(prose_read(s, t, err));
+    return s->count
+               ? OK
+               : json_refuse(root, err, "accelerator_model_name: expected a GPU, found \"%.60s\"",
+                             member_of(root, "accelerator_model_name", a));
+}
+
 enum status sinfo_read_json(struct sinfo *s, const char *path, const char *text, size_t size,
                             struct error *err)
 {
@@ -83,6 +115,7 @@ enum status sinfo_read_json(struct sinfo *s, const char *path, const char *text,
                                   FIELD_ARRAY("nodes", OPTIONAL, &nodes),
                                   FIELD_ARRAY("items", OPTIONAL, &items)};
     TRY(json_lenient(&root, fields, ARRAY_LENGTH(fields), s->arena, err));
+    if (json_has(&root, "accelerators_per_node")) return read_system(s, &root, t, err);
     if (json_has(&root, "kind") && json_has(&root, "metadata") && !json_is_present(&items))
         return kubernetes_read_node(s, &root, t, err);
     for (int i = 0; i < json_length(&items); i++) {

@@ -272,11 +272,6 @@ static void count_gpus(struct log *l, const char *line)
 // "two GPUs", "three workers": the line with their digits.
 static const char *with_digits(char to[COUNTED_MOST], const char *line)
 {
-    static const struct {
-        const char *word;
-        int value;
-    } numbers[] = {{"dual", 2}, {"two", 2},   {"three", 3}, {"four", 4},    {"five", 5},
-                   {"six", 6},  {"seven", 7}, {"eight", 8}, {"twelve", 12}, {"sixteen", 16}};
     static const char *const of[] = {"gpu",  "node",    "worker",   "machine", "server", "instance",
                                      "card", "nvidia ", "geforce ", "rtx ",    NULL};
     size_t length = 0;
@@ -284,13 +279,12 @@ static const char *with_digits(char to[COUNTED_MOST], const char *line)
     for (const char *s = line; *s && length + 4 < COUNTED_MOST;) {
         const char *end = NULL;
         int value = 0;
-        bool may = strchr("dtfseDTFSE", *s) && at_border(line, s);
-        for (size_t i = 0; may && i < ARRAY_LENGTH(numbers) && !end; i++) {
-            size_t n = strlen(numbers[i].word);
-            if (strncasecmp(s, numbers[i].word, n) != 0 || (s[n] != ' ' && s[n] != '-')) continue;
-            if (names_card(s + n + 1) || begins_with_one(s + n + 1, of))
-                end = s + n, value = numbers[i].value;
-        }
+        size_t n = 0;
+        while (at_border(line, s) && isalpha((unsigned char)s[n])) n++;
+        bool may = n > 2 && (s[n] == ' ' || s[n] == '-') &&
+                   (names_card(s + n + 1) || begins_with_one(s + n + 1, of));
+        value = may ? count_word(s, n) : 0;
+        if (value > 1 && strncasecmp(s, "quad", 4)) end = s + n; // one: is_one, is_single
         if (end) {
             length += (size_t)snprintf(to + length, COUNTED_MOST - length, "%d", value);
             s = end, any = true;
@@ -314,13 +308,8 @@ static void read_machine(struct log *l, const char *line)
     snprintf(key, sizeof key, OF_MACHINE "%s", machine->gpu);
     tell(l, TOLD_GPU, BY_WORDS, "a cloud's machine", machine->gpu, strlen(machine->gpu));
     tell_count(l, TOLD_GPUS_PER_NODE, BY_WORDS, key, machine->gpus);
-    while (at > line && strchr(" xX*`", at[-1])) at--;
-    const char *end = at;
-    double nodes;
-    while (at > line && isdigit((unsigned char)at[-1])) at--;
-    if (at < end && at_border(line, at) && strchr("xX*", end[*end == ' ']) &&
-        number_at(at, &nodes, NULL) && nodes >= 1 && nodes < 1e5)
-        tell_count(l, TOLD_NODES, BY_WORDS, "a number of machines, in words", (int64_t)nodes);
+    int nodes = cloud_machines_before(line, at);
+    if (nodes) tell_count(l, TOLD_NODES, BY_WORDS, "a number of machines, in words", nodes);
 }
 
 // The first count holds, but for a post's title, which the lines behind it say more exactly.

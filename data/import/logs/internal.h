@@ -7,6 +7,7 @@
 
 #include "data/text/pieces.h"
 #include "data/base/names.h"
+#include "data/import/gpus.h"
 #include "data/import/logs/log.h"
 
 enum { LINE_MOST = 1 << 16, JUDGED_ROOM = 512 };
@@ -63,7 +64,7 @@ struct log_reader {
     int adapter;          // open brackets of an adapter's configuration in code
     int trainer;          // the same of a trainer's arguments
     bool cut_trainer;     // some of which are left out
-    int64_t gpu_hits[64];
+    int64_t gpu_hits[GPUS_MOST];
     unsigned judged[JUDGED_ROOM]; // unknown flags, by their letters
     bool part_measured;           // something, since the last part began
     bool part_restarts;           // nothing was measured since a heading

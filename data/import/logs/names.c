@@ -6,88 +6,6 @@
 
 // ---- GPUs
 
-static const struct {
-    const char *word, *gpu;
-} gpus[] = {{"A100", "a100"},
-            {"A800", "a800"},
-            {"H100", "h100"},
-            {"H800", "h800"},
-            {"H200", "h200"},
-            {"H20", "h20"},
-            {"GB200", "gb200"},
-            {"GB300", "gb300"},
-            {"B200", "b200"},
-            {"B300", "b300"},
-            {"V100", "v100"},
-            {"MI300X", "mi300x"},
-            {"MI325X", "mi325x"},
-            {"MI355X", "mi355x"},
-            {"L40S", "l40s"},
-            {"L20", "l20"},
-            {"A40", "a40"},
-            {"A6000", "a6000"},
-            {"3090", "rtx3090"},
-            {"4090", "rtx4090"},
-            {"RTX3090", "rtx3090"},
-            {"RTX4090", "rtx4090"},
-            {"T4", "t4"},
-            {"GH200", "gh"},
-            {"910A", "ascend-910a"},
-            {"910B", "ascend-910b"},
-            {"A10G", "a10g"},
-            {"A10", "a10"},
-            {"A5000", "a5000"},
-            {"A4000", "a4000"},
-            {"A4500", "a4500"},
-            {"L40", "l40"},
-            {"MI250X", "mi250"},
-            {"MI250", "mi250"},
-            {"MI300", "mi300x"},
-            {"MI210", "mi210"},
-            {"910B2", "ascend-910b"},
-            {"910B3", "ascend-910b"},
-            {"910B4", "ascend-910b4"},
-            {"910C", "ascend-910c"},
-            {"3080", "rtx3080"},
-            {"3060", "rtx3060"},
-            {"3070", "rtx3070"},
-            {"4080", "rtx4080"},
-            {"4070", "rtx4070"},
-            {"5090", "rtx5090"},
-            {"RTX5090", "rtx5090"},
-            {"2080Ti", "rtx2080ti"},
-            {"RTX6000", "rtx6000"},
-            {"RTX8000", "rtx8000"},
-            {"W7900", "w7900"},
-            {"W6800", "w6800"},
-            {"7900XTX", "rx7900xtx"},
-            {"GB10", "gb10"},
-            {"L4", "l4"},
-            {"A30", "a30"},
-            {"P100", "p100"},
-            {"P40", "p40"},
-            {"M40", "m40"},
-            {"MI100", "mi100"}};
-
-_Static_assert(ARRAY_LENGTH(gpus) <= ARRAY_LENGTH(((struct log_reader *)0)->gpu_hits),
-               "a hit each");
-
-// The word at s (letters and digits) is the GPU's, or ends with it behind a maker's word
-// ("DGXH100").
-static int gpu_at(const char *s, size_t length)
-{
-    for (size_t i = 0; i < ARRAY_LENGTH(gpus); i++) {
-        size_t n = strlen(gpus[i].word);
-        if (length == n + 1 && s[n] == 's' && !strncasecmp(s, gpus[i].word, n)) return (int)i;
-        if (n == length && !strncasecmp(s, gpus[i].word, n)) return (int)i;
-        bool card = !strncmp(s, "RTX", 3) && isdigit((unsigned char)gpus[i].word[0]);
-        if (length == n + 3 && (card || !strncmp(s, "DGX", 3) || !strncmp(s, "HGX", 3)) &&
-            !strncasecmp(s + 3, gpus[i].word, n))
-            return (int)i;
-    }
-    return -1;
-}
-
 bool names_gpu(const char *text)
 {
     size_t length = 0;
@@ -244,7 +162,7 @@ static void find_gpu(struct log *l, const char *line)
             continue;
         int found = gpu_at(word, length);
         // "3090": of a card, not a number
-        bool bare = found >= 0 && isdigit((unsigned char)*word) && gpus[found].gpu[0] == 'r' &&
+        bool bare = found >= 0 && isdigit((unsigned char)*word) && *gpu_name(found) == 'r' &&
                     !follows_card(line, word);
         if (found < 0 || (bare && !strstr(line, "RTX") && !find_in_any_case(line, "x3090") &&
                           !find_in_any_case(line, "x4090") && !find_in_any_case(line, "geforce") &&
@@ -255,22 +173,22 @@ static void find_gpu(struct log *l, const char *line)
         if (!strncasecmp(s, " ada", 4) && !isalnum((unsigned char)s[4])) continue; // find_phrase's
         if (word - line >= 8 && !strncmp(word - 8, "without ", 8)) continue;
         int64_t most = 0;
-        for (size_t i = 0; i < ARRAY_LENGTH(gpus); i++)
+        for (int i = 0; i < GPUS_MOST; i++)
             if (l->reader->gpu_hits[i] > most) most = l->reader->gpu_hits[i];
         const char *before = l->told[TOLD_GPU].text;
-        bool surer = is_surer(before, gpus[found].gpu);
+        bool surer = is_surer(before, gpu_name(found));
         if (surer) l->reader->gpu_hits[found] += is_counted(line, word) ? COUNTED_HITS : 1;
         bool taken = surer && l->reader->gpu_hits[found] > most,
-             other = *before && strncmp(before, gpus[found].gpu, strlen(gpus[found].gpu)) != 0;
-        if (other) snprintf(l->other_gpu, TOLD_KEY, "%.40s", taken ? before : gpus[found].gpu);
+             other = *before && strncmp(before, gpu_name(found), strlen(gpu_name(found))) != 0;
+        if (other) snprintf(l->other_gpu, TOLD_KEY, "%.40s", taken ? before : gpu_name(found));
         if (!taken) continue;
         int gb = stated_gb(word, end_of_its_size(word + length, word + GB_NEAR));
         if (!gb) gb = stated_gb_before(line, word);
-        size_t bare_length = strlen(gpus[found].gpu); // a size that was named stays
+        size_t bare_length = strlen(gpu_name(found)); // a size that was named stays
         if (!gb && !other && before[bare_length] == '-') continue;
         char name[TOLD_KEY];
-        if (gb) snprintf(name, sizeof name, "%s-%dgb", gpus[found].gpu, gb);
-        else snprintf(name, sizeof name, "%s", gpus[found].gpu);
+        if (gb) snprintf(name, sizeof name, "%s-%dgb", gpu_name(found), gb);
+        else snprintf(name, sizeof name, "%s", gpu_name(found));
         l->told[TOLD_GPU].by = BY_NONE;
         tell(l, TOLD_GPU, BY_WORDS, "a line that names it", name, strlen(name));
     }

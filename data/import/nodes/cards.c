@@ -221,6 +221,28 @@ static void read_rocm(struct list *l)
     }
 }
 
+// dcgmi discovery -l: "0 Name: NVIDIA A100-SXM4-80GB".
+static void read_discovery(struct list *l)
+{
+    int64_t index;
+    if (word_is_whole(WORD(l, 0), &index) && says(l, 1, "Name:", NULL) && index < CARDS_MAX)
+        name_card(l, index, rest_to(l, 2, NULL));
+}
+
+// lspci -tv, without classes: "-[18]----00.0  NVIDIA Corporation GH100 [H100 SXM5 80GB]".
+static void read_tree(struct list *l)
+{
+    static const char *const others[] = {"audio",  "usb",      "ucsi",     "nvswitch", "bridge",
+                                         "switch", "mellanox", "connectx", NULL};
+    const char *rest = text_rest(l->lines, 0, l->arena),
+               *maker = strstr(rest, "NVIDIA Corporation "), *open = strrchr(rest, '[');
+    if (!maker || has_one_in_any_case(maker, others)) return;
+    bool named = open > maker;
+    const char *name = named ? open + 1 : maker + strlen("NVIDIA Corporation ");
+    if (named || strncmp(name, "Device ", 7))
+        name_card(l, -1, arena_print(l->arena, "%.*s", (int)strcspn(name, "]"), name));
+}
+
 // "18:00.0 3D controller [0302]: NVIDIA Corporation GH100 [H100 SXM5 80GB] [10de:2330] (rev a1)":
 // the last brackets that hold no numbers of the device.
 static void read_pci(struct list *l)
@@ -349,6 +371,8 @@ static const struct {
     {"amd-smi", {"MARKET_NAME:"}, read_amd_smi},
     {"rocm-smi", {"GPU[0]"}, read_rocm},
     {"gpustat", {"'C,"}, read_gpustat},
+    {"dcgmi discovery", {"Device Information"}, read_discovery},
+    {"lspci -tv", {"-[0000:"}, read_tree},
     {"lspci", {" controller", "Processing accelerators"}, read_pci},
     {"nvidia-smi --query-gpu", {", NVIDIA ", " MiB"}, read_commas},
     {"nvidia-smi --query-gpu", {"NVIDIA ", "memory.total"}, read_commas},

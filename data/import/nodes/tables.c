@@ -1,4 +1,5 @@
 // See tables.h. A launcher's words may stand before lines, and other output around the tables.
+#include "data/import/foreign.h"
 #include "data/import/nodes/tables.h"
 
 #include <string.h>
@@ -425,10 +426,12 @@ enum status topology_read(struct topology *t, const char *text, size_t size, str
         return refuse(err, "%s: expected a row of each of %d GPUs and NICs, found %d rows", t->path,
                       t->count, t->row_count);
     TRY(read_cards(t, text, size, err));
-    if (!t->count)
+    if (!t->count) {
+        TRY(foreign_refuse(t->path, text, "topo", err));
         return refuse(err,
                       "%s: expected what nvidia-smi topo -m (or nvlink -s, -L, -q), rocm-smi, "
                       "amd-smi, rocminfo, lspci or lstopo prints, found no GPU of theirs",
                       t->path);
+    }
     return OK;
 }

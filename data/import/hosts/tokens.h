@@ -1,0 +1,24 @@
+// A line of people's words, cut into numbers, signs and words.
+#pragma once
+
+#include "data/base/arena.h"
+
+enum { TOKENS_MOST = 512, TOKEN_TEXT = 32 };
+
+struct token {
+    char text[TOKEN_TEXT]; // of a number its unit, "" where none follows; of a sign "x", "|", ","
+    double value;          // NAN: no number
+    int gpu;               // gpus.h; -1: none
+};
+struct tokens {
+    struct token tokens[TOKENS_MOST];
+    int count;
+    struct arena *arena;
+};
+
+void tokens_cut(struct tokens *p, const char *line);
+// Whether the token at i (there may be none) is one of these words, between blanks.
+bool token_is(const struct tokens *p, int i, const char *words);
+bool token_is_number(const struct tokens *p, int i);
+// A whole number of so many at most, without a unit.
+bool token_is_count(const struct tokens *p, int i, double most);
