@@ -279,6 +279,9 @@ says 2 'LlamaForCausalLMEagle3: a draft model' \
 says 2 'nor is any class with such keys: .* even lacks a, b, .* and 2 more' '{"model_type": "foo",
     "vocab_size": 8, "a": 1, "b": 1, "c": 1, "d": 1, "e": 1, "f": 1, "g": 1, "h": 1, "i": 1,
     "j": 1, "k": 1, "l": 1, "m": 1, "n": 1}'
+says 2 'nor is any class with such keys: .* even lacks inner_hidden_size, position_encoding_2d;' \
+    '{"model_type": "chatglm", "hidden_size": 64, "inner_hidden_size": 256, "vocab_size": 99,
+      "num_attention_heads": 4, "position_encoding_2d": true}'
 # The card of Qwen 7B: 7721324544 parameters.
 says 0 'qwen: 7721324544 parameters' '{"model_type": "qwen", "architectures": ["QWenLMHeadModel"],
     "hidden_size": 4096, "intermediate_size": 22016, "num_hidden_layers": 32,

@@ -97,6 +97,7 @@ struct fit {
     const struct hf_class *class;
     bool reads;
     int strange, absent; // keys of the file that the class lacks; keys of the class that it lacks
+    int known;           // keys of both
     int alike;           // letters that both names begin with; 0: fewer than three
     const char *named;   // the strange ones
 };
@@ -139,6 +140,7 @@ static struct fit fit_of(const struct hf_model *x, const struct hf_class *class,
             f.named = arena_print(x->arena, "%s%s%s", f.named ? f.named : "", f.named ? ", " : "",
                                   keys[i]);
     for (int i = 0; i < asked.count; i++) f.absent += !json_has(x->root, asked.keys[i]);
+    f.known = asked.count - f.absent;
     if (f.strange > KEYS_NAMED)
         f.named = arena_print(x->arena, "%s and %d more", f.named, f.strange - KEYS_NAMED);
     return f;
@@ -199,7 +201,7 @@ const char *hf_why_not(const struct hf_model *x, const char *type, const char *a
     if (u)
         return arena_print(x->arena, ": it has %s; the nearest that is: %s%s; %s", u->has, name,
                            lacks, describe);
-    if (f.strange > KEYS_NAMED)
+    if (f.strange > KEYS_NAMED || 2 * f.strange > f.known)
         return arena_print(x->arena, ", nor is any class with such keys: %s even lacks %s; %s",
                            name, f.named, describe);
     return arena_print(x->arena,
