@@ -10,9 +10,10 @@
 static const double mib = 1048576, gib = 1073741824;
 
 // Models of plain blocks, the smaller first: of what a run holds, their size is the most.
-static const char *const sizes[] = {
-    "llama-3.2-1b", "gpt2-xl",      "phi-2",     "llama-3.2-3b", "llama-2-7b", "llama-3.1-8b",
-    "llama-2-13b",  "gpt-neox-20b", "qwen3-32b", "llama-2-70b",  "gpt3-175b",  "llama-3.1-405b"};
+static const char *const sizes[] = {"smollm2-135m", "qwen2.5-0.5b",  "llama-3.2-1b", "gpt2-xl",
+                                    "phi-2",        "llama-3.2-3b",  "llama-2-7b",   "llama-3.1-8b",
+                                    "llama-2-13b",  "gpt-neox-20b",  "qwen3-32b",    "llama-2-70b",
+                                    "gpt3-175b",    "llama-3.1-405b"};
 
 static bool lacks_model(const struct explained *x)
 {

@@ -34,6 +34,11 @@ const char *explain_killed(struct explained *x)
         "is full; that is no lack of GPU memory";
     if (f->host_bytes)
         text = arena_print(x->arena, "%s; a host has %.0f GB", text, (double)f->host_bytes / gb);
+    struct model m;
+    if (*x->own.reason && explain_try_model(x, NULL, 1024, &m))
+        return arena_print(
+            x->arena, "%s; each process that reads all weights in %.0f bytes holds %.1f GB", text,
+            weight_bytes(x), (double)model_size_of(&m).all * weight_bytes(x) / gb);
     if (*x->own.reason)
         return arena_print(x->arena, "%s; what it holds there is not predicted: %s", text,
                            x->own.reason);

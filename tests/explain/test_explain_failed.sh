@@ -284,4 +284,16 @@ for words in 'line 7: 4123 Killed' 'slurmstepd: error: Detected 1 oom-kill event
     printf 'Qwen3-8B on 8 H100\n%s\n' "$words" > words.md
     reads words.md "verdict=killed by its host"
 done
+
+# ---- a lack of memory with hyphens, questions, cards by number, programs by their scripts
+printf 'Qwen3-8B on 4 gpus (3090, each with 24gb) raises out-of-memory errors\n' > hyphens.md
+reads hyphens.md "verdict=out of memory" gpu=rtx3090-24gb
+printf 'OOM: Qwen3-8B on one H100\nDid u use LORA while doing this, or did you use LoRA alone?\n' \
+    > asked.md
+reads asked.md adapters=-
+printf 'OOM on A100 40GB: python finetune/lora.py --checkpoint_dir mistralai/Mistral-7B-v0.1\n' \
+    > script.md
+answers 0 "micro_batch 4: not in the log: lit-gpt's default" explain script.md
+printf 'gpt-j-6B is Killed\nexits with return code = -9\n' > alone.md
+answers 0 "holds 24.2 GB" explain alone.md
 ended

@@ -172,6 +172,7 @@ static const struct unshipped {
                  {"nemotron4340b", 96, 18432, 73728, 96, 8, 256000, .ungated = true},
                  {"pythia69b", 32, 4096, 16384, 32, 32, 50432, true, .ungated = true},
                  {"pythia12b", 36, 5120, 20480, 40, 40, 50688, .ungated = true},
+                 {"pythia28b", 32, 2560, 10240, 32, 32, 50304, true, .ungated = true},
                  {"bloom7b1", 30, 4096, 16384, 32, 32, 250880, .tied = true, .ungated = true},
                  {"bloomz7b1", 30, 4096, 16384, 32, 32, 250880, .tied = true, .ungated = true},
                  {"gpt2large", 36, 1280, 5120, 20, 20, 50257, false, 1024},

@@ -109,7 +109,12 @@ static bool follows_card(const char *line, const char *word)
     bool times = word > line && strchr("xX* ", word[-1]) &&
                  (word[-1] != ' ' || (word > line + 1 && strchr("xX*", word[-2])));
     if (times && is_counted(line, word)) return true;
-    if (word - line >= 5 && !strncmp(word - 5, "on a ", 5)) return true;
+    static const char *const before[] = {"on a ", "single ", "gpus (", "GPUs (", "GPU: 1x"};
+    for (size_t i = 0; i < ARRAY_LENGTH(before); i++) {
+        size_t length = strlen(before[i]);
+        if ((size_t)(word - line) >= length && !strncmp(word - length, before[i], length))
+            return true;
+    }
     const char *size = word + 4 + strspn(word + 4, " -");
     size_t digits = strspn(size, "0123456789"); // "3090 24G"
     if (digits == 2 && (size[2] == 'G' || size[2] == 'g') && size > word + 4) return true;

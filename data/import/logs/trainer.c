@@ -249,6 +249,8 @@ static void read_script(struct log *l, const char *line)
                                                 {"lit_gpt", "lit-gpt", 4, 0},
                                                 {"litgpt", "lit-gpt", 4, 0},
                                                 {"lit-llama", "lit-llama", 4, 0},
+                                                {"finetune/lora.py", "lit-gpt", 4, 0},
+                                                {"finetune/full.py", "lit-gpt", 4, 0},
                                                 {"alpaca-lora", "alpaca-lora", 4, 256},
                                                 {"fsdp_sft_trainer", "veRL", 4, 1024},
                                                 {"GRPOTrainer", "trl's GRPOConfig", 8, 768},

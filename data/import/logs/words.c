@@ -104,6 +104,7 @@ static void read_checkpointing(struct log *l, const char *line)
 static bool lacks_memory(const char *line)
 {
     static const char *const of[] = {"gpu ", "cuda ", "video ", "device "};
+    if (find_in_any_case(line, "out-of-memory")) return true;
     for (const char *s = line; (s = find_in_any_case(s, "out of ")); s++) {
         const char *what = s + 7;
         for (size_t i = 0; i < ARRAY_LENGTH(of); i++)
@@ -130,10 +131,22 @@ static bool has_word(const char *line, const char *word)
     return false;
 }
 
-// "I tried to activate LoRA but it failed"
-static bool is_refuted(const char *word)
+// Whether one of the words is right before s, in any case.
+static bool is_behind(const char *line, const char *s, const char *const *words)
 {
+    for (; *words; words++) {
+        size_t length = strlen(*words);
+        if ((size_t)(s - line) >= length && !strncasecmp(s - length, *words, length)) return true;
+    }
+    return false;
+}
+
+// "I tried to activate LoRA but it failed", "did you use LoRA"
+static bool is_refuted(const char *line, const char *word)
+{
+    static const char *const asked[] = {"did u use ", "did you use ", "do you use ", NULL};
     const char *failed = strstr(word, "but it failed"), *end = strchr(word, '.');
+    if (is_behind(line, word, asked)) return true;
     return failed && (!end || failed < end);
 }
 
@@ -151,7 +164,7 @@ static void read_adapters(struct log *l, const char *line)
         near |= has_word(line, uses[i]) && !strchr(line, '?');
     if (!lora || !near || isalpha((unsigned char)lora[4]) ||
         (!at_border(line, lora - narrow) && !isdigit((unsigned char)lora[-1 - narrow])) ||
-        has_word(line, "full") || is_refuted(lora))
+        has_word(line, "full") || is_refuted(line, lora))
         return;
     tell(l, TOLD_ADAPTERS, BY_WORDS, "LoRA, in words", "1", 1);
     if (narrow) tell(l, TOLD_WEIGHT_BITS, BY_WORDS, "QLoRA, in words", "4", 1);
@@ -194,16 +207,6 @@ static bool is_no_count(const char *after)
     for (size_t i = 0; i < ARRAY_LENGTH(others); i++)
         other |= !strncmp(after, others[i], strlen(others[i]));
     return other;
-}
-
-// Whether one of the words is right before s, in any case.
-static bool is_behind(const char *line, const char *s, const char *const *words)
-{
-    for (; *words; words++) {
-        size_t length = strlen(*words);
-        if ((size_t)(s - line) >= length && !strncasecmp(s - length, *words, length)) return true;
-    }
-    return false;
 }
 
 // Of what is no training: "eval batch size 8".
