@@ -280,7 +280,8 @@ static void read_script(struct log *l, const char *line)
 
 void log_trainer(struct log *l, const char *line)
 {
-    if (!l->script) read_script(l, line);
+    enum { POST = 2000 }; // lines
+    if (!l->script && l->lines < POST) read_script(l, line);
     if (!read_bar(l, line)) read_json(l, line);
     read_summary(l, line);
     read_words(l, line);
