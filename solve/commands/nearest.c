@@ -118,7 +118,7 @@ static void keep_to_framework(struct job *job, const struct search *s)
     job->tier_option_count = job->sharded_zero = job->vocabulary_tensor_count = 0;
     job->budget = (struct quality_budget){.boundaries_max = -1, .stages_max = -1, .cost_max = -1};
     job->placement.uneven_micro_batches = job->split_gate = job->owner_broadcasts = false;
-    *job = export_stated_experts(job, framework);
+    *job = export_stated_job(job, framework);
     job->expert_products = EXPERTS_BY_TRAINER;
     if (job->trainer != TRAINER_DEEPSPEED) job->whole_gradient_sums = false;
     memset(l->in_flight, 0, sizeof l->in_flight);
@@ -313,8 +313,8 @@ static void tell_nearest(const struct search *s, const struct plan *now, const s
     tell_count("whole gradient sums", before->whole_gradient_sums, job->whole_gradient_sums, &comma,
                s->arena);
     tell_count("gate and up apart", before->split_gate, job->split_gate, &comma, s->arena);
-    const char *gaps[EXPERT_GAPS_MAX];
-    int gap_count = export_expert_gaps(gaps, s->problem, s->request->framework, s->arena);
+    const char *gaps[JOB_GAPS_MAX];
+    int gap_count = export_job_gaps(gaps, s->plan, s->problem, s->request->framework, s->arena);
     for (int i = 0; i < gap_count; i++) tell_change(gaps[i], "yes", "no", &comma);
     tell_count("scattered messages", before->scattered_messages, job->scattered_messages, &comma,
                s->arena);
@@ -331,12 +331,12 @@ static bool is_expressed(const struct search *s)
     struct job job = *was;
     job.layout = p->layout;
     keep_to_framework(&job, s);
-    const char *gaps[EXPERT_GAPS_MAX];
+    const char *gaps[JOB_GAPS_MAX];
     struct layout probe = p->layout; // with the setting that its stages have, if they are alike
     if (!layout_recomputes_alike(&probe)) probe.recompute = 1 + RECOMPUTE_NONE;
     return !refusal_of(s, &probe) &&
            export_recomputes(p, s->problem, s->request->framework, s->arena) &&
-           !export_expert_gaps(gaps, s->problem, s->request->framework, s->arena) &&
+           !export_job_gaps(gaps, s->plan, s->problem, s->request->framework, s->arena) &&
            !compressed_stages(p) && !tiered_stages(p) && !plan_mixing_stages(p) &&
            !(p->placement && p->placement->micro_batches) &&
            layout_equal(&job.layout, &p->layout) && job.trainer == was->trainer &&

@@ -107,6 +107,23 @@ grep -q "recompute_num_layers: 1$" "$work/export" || wrong "first layers: no num
     grep -q "stages: recomputation differs between them, and NeMo has one setting for all" \
         "$work/log" || wrong "not refused: $(cat "$work/log")"
 
+# Settings of the job that no configuration has are named, and left out of the nearest plan's job.
+make_plan --tensor 4 --pipeline 2 --data 4 --zero 1 --schedule 1f1b
+sed -i -e 's/^  "recompute": .*/  "recompute": ["full"],/' \
+    -e 's/^  "sequence": /  "stopped_recompute": true, "overlapped_messages": true,&/' \
+    -e 's/^  "global_batch": /  "chunked_loss": true, "fp8_activation_input": true,&/' \
+    "$work/p/job.json"
+sed -i 's/^    "pipeline": /    "recompute": "full",&/' "$work/p/job.json"
+"$plumbline" solve "$work/p/problem.json" --quiet -o "$work/p/plan.json" 2>"$work/log" ||
+    wrong "settings: $(cat "$work/log")"
+"$plumbline" report --format megatron "$work/p/plan.json" -o "$work/export" 2>"$work/log"
+for word in "sent without waiting" "stops before a block's last product" "chunk by chunk" \
+    "one byte a value"; do
+    grep -q "$word" "$work/export" || wrong "settings: not named: $word"
+done
+nearest megatron "waiting yes -> no; .*product yes -> no; .*chunk by chunk yes -> no" \
+    "waiting\|product\|chunk" recompute
+
 # What is stated of experts: what a framework has stays, the rest goes and is told.
 # Padded rows alone are nobody's.
 make_plan --model qwen3-30b-a3b --tensor 1 --pipeline 1 --data 32 --expert 8 --zero 1

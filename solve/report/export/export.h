@@ -32,12 +32,13 @@ export_function report_deepspeed;
 // JSON of the arguments of AxoNN's calls (axonn/axonn.py, axonn/lightning/axonn_strategy.py).
 export_function report_axonn;
 
-// The job with its experts as the framework's configurations and code have them.
-struct job export_stated_experts(const struct job *job, enum framework framework);
-// What of the problem's experts they do not have: texts, and how many.
-enum { EXPERT_GAPS_MAX = 5 };
-int export_expert_gaps(const char *texts[EXPERT_GAPS_MAX], const struct problem *p,
-                       enum framework framework, struct arena *arena);
+// The job with experts, messages, checkpoints and loss as the framework's configurations and code
+// have them for its layout.
+struct job export_stated_job(const struct job *job, enum framework framework);
+// What of the plan's job they do not have: texts, and how many.
+enum { JOB_GAPS_MAX = 10 };
+int export_job_gaps(const char *texts[JOB_GAPS_MAX], const struct plan *plan,
+                    const struct problem *p, enum framework framework, struct arena *arena);
 
 // Whether the framework's configuration expresses each stage's recomputation: one setting for all,
 // or Megatron-LM's flags, one for each rank of the pipeline.

@@ -322,7 +322,7 @@ static void note_job(struct export *e)
     EXPORT_NOTES(e, notes);
 }
 
-struct job export_stated_experts(const struct job *job, enum framework framework)
+struct job export_stated_job(const struct job *job, enum framework framework)
 {
     struct job stated = *job;
     bool core = framework == FRAMEWORK_MEGATRON || framework == FRAMEWORK_NEMO,
@@ -332,34 +332,63 @@ struct job export_stated_experts(const struct job *job, enum framework framework
     if (!core) stated.dispatcher = DISPATCH_ALL_TO_ALL, stated.graphs = GRAPHS_NONE;
     if (titan) stated.fixed_capacity = false;
     if (!stated.fixed_capacity) stated.expert_padding = 0;
+    if (core && job->layout.schedule != SCHEDULE_INTERLEAVED) stated.overlapped_messages = false;
+    if (!titan) stated.stopped_recompute = false;
+    stated.checkpoints = CHECKPOINTS_DEVICE, stated.chunked_loss = false;
+    if (framework != FRAMEWORK_NEMO) stated.fp8_activation_input = false;
     return stated;
 }
 
-int export_expert_gaps(const char *texts[EXPERT_GAPS_MAX], const struct problem *p,
-                       enum framework framework, struct arena *arena)
+static int expert_gaps(const char **texts, const struct job *job, const struct job *stated,
+                       struct arena *arena)
 {
-    const struct job *job = &p->job, stated = export_stated_experts(job, framework);
     int count = 0;
-    if (!model_first_run(&p->model, LAYER_MOE)) return 0;
-    if (job->dispatcher != stated.dispatcher)
+    if (job->dispatcher != stated->dispatcher)
         texts[count++] = arena_print(arena, "the dispatcher %s", dispatcher_names[job->dispatcher]);
-    if (job->graphs != stated.graphs)
+    if (job->graphs != stated->graphs)
         texts[count++] = arena_print(arena, "CUDA graphs of %s", graphs_names[job->graphs]);
-    if (job->fixed_capacity != stated.fixed_capacity)
+    if (job->fixed_capacity != stated->fixed_capacity)
         texts[count++] = "a fixed capacity of experts";
-    if (job_expert_padding(job) != job_expert_padding(&stated))
+    if (job_expert_padding(job) != job_expert_padding(stated))
         texts[count++] = arena_print(arena, "experts' rows padded to %.9g times those that come",
                                      job->expert_padding);
-    if (job->expert_products != stated.expert_products)
+    if (job->expert_products != stated->expert_products)
         texts[count++] = arena_print(arena, "experts' products: %s",
                                      expert_products_names[job->expert_products]);
     return count;
 }
 
-static void note_experts(struct export *e)
+int export_job_gaps(const char *texts[JOB_GAPS_MAX], const struct plan *plan,
+                    const struct problem *p, enum framework framework, struct arena *arena)
 {
-    const char *texts[EXPERT_GAPS_MAX];
-    int count = export_expert_gaps(texts, e->problem, e->framework, e->out->arena);
+    struct job job = p->job;
+    bool again = false;
+    int count = 0;
+    job.layout = plan->layout;
+    const struct job stated = export_stated_job(&job, framework);
+    for (int s = 0; s < plan->stage_count; s++) {
+        enum recompute mode = plan->stages[s].recompute;
+        again = again || mode == RECOMPUTE_FULL || mode == RECOMPUTE_FIRST_LAYERS;
+    }
+    if (model_first_run(&p->model, LAYER_MOE)) count = expert_gaps(texts, &job, &stated, arena);
+    if (job.overlapped_messages != stated.overlapped_messages && job.layout.pipeline > 1)
+        texts[count++] = "messages between stages that are sent without waiting";
+    if (job.stopped_recompute != stated.stopped_recompute && again)
+        texts[count++] = "recomputation that stops before a block's last product";
+    if (job.checkpoints != stated.checkpoints && again)
+        texts[count++] = arena_print(arena, "what recomputed layers keep: checkpoints %s",
+                                     checkpoints_names[job.checkpoints]);
+    if (job.chunked_loss != stated.chunked_loss)
+        texts[count++] = "a loss that makes its logits chunk by chunk";
+    if (job.fp8_activation_input != stated.fp8_activation_input)
+        texts[count++] = "what activations read, kept in one byte a value";
+    return count;
+}
+
+static void note_gaps(struct export *e)
+{
+    const char *texts[JOB_GAPS_MAX];
+    int count = export_job_gaps(texts, e->plan, e->problem, e->framework, e->out->arena);
     for (int i = 0; i < count; i++) export_note(e, "%s", texts[i]);
 }
 
@@ -382,7 +411,7 @@ void export_common_notes(struct export *e)
     note_places(e);
     note_layout(e);
     if (!e->problem) return;
-    note_job(e), note_experts(e);
+    note_job(e), note_gaps(e);
     bool hidden = e->problem->job.overlapped_dispatch || e->plan->layout.overlapped_dispatch;
     if (hidden && e->plan->layout.expert > 1 && !export_hides_dispatch(e))
         export_note(e, "overlapped_dispatch: Megatron Core alone has it, with weights of 16 bits, "
