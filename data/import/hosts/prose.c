@@ -92,7 +92,11 @@ static int count_before(const struct tokens *p, int at)
 {
     int i = at - 1;
     while (i >= 0 && at - i <= NEAR && is_filler(p, i) && !token_is_count(p, i, 65536)) i--;
-    if (memory_at(p, i)) return -1;
+    // "CUDA 12 A100", "Table 3: ..."
+    bool label = token_is(p, i - 1,
+                          "cuda table figure fig section version v python step phase stage "
+                          "top day week gen llama qwen pcie gpu node rank index id no");
+    if (memory_at(p, i) || (label && !token_is(p, i + 1, "x"))) return -1;
     return token_is_count(p, i, 65536) ? i : -1;
 }
 
@@ -131,7 +135,8 @@ static int64_t gpus_in(const struct tokens *p, bool *each)
         for (k = 0; k < p->count; k++)
             *each |= (token_is(p, k, "per") && token_is(p, k + 1, node_words)) ||
                      token_is(p, k, "each") ||
-                     (token_is(p, k, "gpus") && token_is(p, k + 1, node_words));
+                     (token_is(p, k, "gpus") &&
+                      token_is(p, k + 1 + token_is(p, k + 1, "/ a"), node_words));
         return (int64_t)p->tokens[i].value;
     }
     return 0;
@@ -147,7 +152,7 @@ static int64_t nodes_in(const struct tokens *p)
                (is_filler(p, k) || p->tokens[k].gpu >= 0 ||
                 token_is(p, k, "compute physical worker bare metal identical dedicated cloud")))
             k++;
-        if (token_is(p, k, node_words) && !token_is(p, k - 1, "per"))
+        if (token_is(p, k, node_words) && !token_is(p, k - 1, "per gpus"))
             return (int64_t)p->tokens[i].value;
         bool dgx = token_is(p, i + 1, "dgx hgx") ||
                    (token_is(p, i + 1, "x") && token_is(p, i + 2, "dgx hgx")) ||
@@ -253,6 +258,7 @@ static int count_of(const struct tokens *p, int gpu)
     bool nodes =
         token_is(p, behind, node_words) || token_is(p, count + 1, "dgx hgx") ||
         (token_is(p, count + 1, "x") && token_is(p, count + 2, "dgx hgx")); // "8 A100 nodes"
+    if (token_is(p, behind, "hour hours hrs day days month year performance speed")) return -1;
     return count >= 0 && !nodes ? count : count_behind(p, gpu);
 }
 
@@ -285,7 +291,7 @@ static void read_statement(struct prose *p, const char *line, int number)
             put_other(p, name_of(w, i), number);
     }
     if (gpu >= 0 && has_word(w, "needs need requires require required recommended recommend "
-                                "minimum least fits cost costs price hour")) {
+                                "minimum least fits cost costs price up")) {
         p->wanted_line = number;
         return;
     }

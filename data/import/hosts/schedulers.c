@@ -185,9 +185,9 @@ static bool is_of_gpus(const char *text, const char *key)
 // The number behind the keys that count machines, if all say the same; 0: none; -1: several.
 static int64_t count_in(const char *text)
 {
-    static const char *const keys[] = {"count",        "num_nodes",        "node_count",
-                                       "desired_size", "desired_capacity", "MinCount",
-                                       "min_count",    "instance_count",   "nodeCount"};
+    static const char *const keys[] = {
+        "count",    "num_nodes", "node_count",     "desired_size", "desired_capacity",
+        "MinCount", "min_count", "instance_count", "nodeCount",    "InstanceCount"};
     int64_t count = 0;
     for (size_t i = 0; i < ARRAY_LENGTH(keys); i++)
         for (const char *at = text; (at = strstr(at, keys[i]));) {

@@ -96,7 +96,7 @@ void tokens_cut(struct tokens *p, const char *s)
                         isalnum((unsigned char)s[1 + strspn(s + 1, " ")]) &&
                         !token_is(p, p->count - 1, "|");
             if (times || star) put_token(p, NAN, -1, "x", 1);
-            else if (strchr("|,;:+", *s)) put_token(p, NAN, -1, s, 1);
+            else if (strchr("|,;:+/", *s)) put_token(p, NAN, -1, s, 1);
             s += times ? 2 : 1;
         }
     }

@@ -6,7 +6,7 @@
 enum { TOKENS_MOST = 512, TOKEN_TEXT = 32 };
 
 struct token {
-    char text[TOKEN_TEXT]; // of a number its unit, "" where none follows; of a sign "x", "|", ","
+    char text[TOKEN_TEXT]; // of a number its unit, "" where none follows; of a sign "x", "|", "/"
     double value;          // NAN: no number
     int gpu;               // gpus.h; -1: none
 };
