@@ -53,12 +53,11 @@ static const char *put_number(struct tokens *p, const char *s)
             (*s == '.' || (isdigit((unsigned char)s[2]) && isdigit((unsigned char)s[3]))));
          s++)
         if (*s != ',' && length < TOKEN_TEXT - 1) digits[length++] = *s;
-    bool times = (*s == 'x' || *s == 'X') && !isalpha((unsigned char)s[1]);
-    size_t after = 1;
-    while (isalnum((unsigned char)s[after])) after++;
-    if ((*s == 'x' || *s == 'X') && (gpu_at(s + 1, after - 1) >= 0 || isupper((unsigned char)s[1])))
-        times = true; // "8xH100", "4xGPU"
-    size_t unit = 0;
+    size_t after = 1, unit = 0;
+    bool times = *s == 'x' || *s == 'X';
+    while (times && isalnum((unsigned char)s[after])) after++;
+    times = times && (!isalpha((unsigned char)s[1]) || isupper((unsigned char)s[1]) ||
+                      gpu_at(s + 1, after - 1) >= 0); // "8xH100", "4xGPU"
     while (!times && (isalpha((unsigned char)s[unit]) || (unit && s[unit] == '/'))) unit++;
     put_token(p, strtod(digits, NULL), -1, s, unit);
     s += unit;
