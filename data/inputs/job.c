@@ -307,8 +307,18 @@ static enum status check_recompute(const struct job *j, struct error *err)
                   recompute_setting_names[l->recompute]);
 }
 
+static enum status check_padding(const struct job *j, struct error *err)
+{
+    if (job_expert_padding(j) >= 1 || j->fixed_capacity) return OK;
+    return refuse(err,
+                  "expert_padding: expected at least 1 without fixed_capacity, which alone drops "
+                  "rows, found %g",
+                  j->expert_padding);
+}
+
 static enum status check_layout(const struct job *j, struct error *err)
 {
+    TRY(check_padding(j, err));
     TRY(layout_check(&j->layout, err));
     TRY(check_recompute(j, err));
     TRY(check_schedule(j, err));
@@ -402,11 +412,7 @@ static enum status check(const struct job *j, struct error *err)
     if (!(j->memory_fraction > 0))
         return refuse(err, "memory_fraction: expected above 0 and at most 1, found %g",
                       j->memory_fraction);
-    if (job_expert_padding(j) < 1 && !j->fixed_capacity)
-        return refuse(err,
-                      "expert_padding: expected at least 1 without fixed_capacity, which "
-                      "alone drops rows, found %g",
-                      j->expert_padding);
+    TRY(check_padding(j, err));
     TRY(members_check(&local_loss_members, &j->local_loss, "local_loss.", err));
     TRY(check_options(j, err));
     TRY(framework_check(j, err));

@@ -61,6 +61,9 @@ refuses "nearest: mixtral-8x7b" model=mixtral-8x7 $run
 refuses "top_k not stated" $shape experts=8 $run
 refuses "dense_layers 40: the model has 32" $shape $moe dense_layers=40 $run
 refuses "imbalance" model=mixtral-8x7b imbalance=0.5 $run
+refuses "without fixed_capacity" model=mixtral-8x7b expert_padding=0.5 $run
+less "$(seconds model=mixtral-8x7b fixed_capacity=1 expert_padding=0.5 $run)" \
+    "$(seconds model=mixtral-8x7b fixed_capacity=1 $run)" "a capacity that drops half of the rows"
 refuses "expert" model=mixtral-8x7b gpu=H100 num_gpus=64 seq=4096 ep=7
 
 # ---- modules that are recomputed, in any order
