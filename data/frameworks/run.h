@@ -72,6 +72,7 @@ struct run {
     bool spread;                       // over context ranks
     bool grouped_gemm, permute_fusion; // of the experts
     bool unmasked;                     // the data loader makes no attention mask
+    bool other;                        // the trainer is none of Megatron's
     bool grouped, swiglu, squared_relu, openai_gelu, qk_norm, stretched, padded, flash, selective,
         gradients_in_fp32, gradients_in_bf16, precision_aware, gathers, distributed, waits,
         in_batches;

@@ -82,9 +82,9 @@ const char *setting_text(const struct setting_row *row, const struct run *run,
 
 extern const struct setting_names megatron_names[], megatron_fork_names[], nemo_names[],
     nemo_older_names[], deepspeed_names[], nanotron_names[], hf_trainer_names[],
-    hf_trainer_fork_names[];
+    hf_trainer_fork_names[], maxtext_names[];
 extern const struct setting_effect megatron_effects[], deepspeed_effects[], nemo_effects[],
-    nanotron_effects[], hf_trainer_effects[], rl_effects[];
+    nanotron_effects[], hf_trainer_effects[], maxtext_effects[], rl_effects[];
 
 extern const struct setting_rows megatron_rows, nemo_rows, deepspeed_rows, torchtitan_rows,
     nanotron_rows, hf_trainer_rows, rl_rows, axonn_rows;

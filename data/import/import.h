@@ -48,6 +48,8 @@ extern const struct option_table import_rows;
     .options = OPTION_TABLE(rows), .shared[0].table = &import_rows, .size = sizeof(type),          \
     .defaults = &(initial), .run = import_run
 
+// BAD_INPUT: larger than a file of settings is, and than its readers should hold in memory.
+enum status import_check_size(const char *path, struct error *err);
 // The whole file; BAD_INPUT if it is not text. d: what made_from states about it.
 enum status import_read(struct document *d, const char *path, const char **text, size_t *size,
                         struct arena *arena, struct error *err);

@@ -1,5 +1,6 @@
 // See import.h.
 #include <string.h>
+#include <sys/stat.h>
 
 #include "data/base/shipped.h"
 #include "data/import/import.h"
@@ -14,6 +15,15 @@ static const struct option_row rows[] = {
      "refuse a file of which something would be assumed (exit 2)"},
 };
 const struct option_table import_rows = OPTION_TABLE(rows);
+
+enum status import_check_size(const char *path, struct error *err)
+{
+    enum { SIZE_MOST = 1 << 24 };
+    struct stat about;
+    if (stat(path, &about) || about.st_size <= SIZE_MOST) return OK;
+    return refuse(err, "%s: expected settings of at most %d MiB, found %lld MiB", path,
+                  SIZE_MOST >> 20, (long long)about.st_size >> 20);
+}
 
 enum status import_read(struct document *d, const char *path, const char **text, size_t *size,
                         struct arena *arena, struct error *err)

@@ -44,7 +44,7 @@ told 'ignored (harmless): --save-total-limit, --galore-rank'
 sed -i /gradient/d "$work/in.yaml"
 unknown 'assumed: .*adapters of rank 8, the program.s default; adapters on all' trainer '--gpus 8' \
     'finetuning_type: lora'
-unknown '--stage: is not read: pairs, rewards or another model' trainer '--gpus 8' 'stage: dpo'
+unknown '--stage: is not read: pairs, rewards or another model' trainer '--gpus 8' 'stage: ppo'
 echo 'cutoff_len: 2048
 per_device_train_batch_size: 1' >"$work/in.yaml"
 unknown '--optim: apollo_adamw has other states' trainer '--gpus 8' 'optim: apollo_adamw'
@@ -351,7 +351,7 @@ def words_of(name):
     return set(re.search(name + r'\[\] =\s*"([^"]*)"', said).group(1).split())
 
 weighty, weightless = words_of("weighty"), words_of("weightless")
-tables = "megatron nemo deepspeed nanotron hf_trainer torchtitan rl axonn recipes".split()
+tables = "megatron nemo deepspeed nanotron hf_trainer maxtext torchtitan rl axonn recipes".split()
 known = set()
 for table in tables:
     for path in glob.glob("data/frameworks/%s*.c" % table):

@@ -180,7 +180,7 @@ trained 1 'ZeRO 1, as the name deepspeed_configs/zero1.json' \
 trained 0 'optimizer adamw_bnb_8bit: moments of one byte, next to weights in fp32' \
     "${axolotl}optimizer: adamw_bnb_8bit" yaml
 axolotl='base_model: m\nsequence_len: 64\nmicro_batch_size: 1\n'
-for other in 'rl: dpo/--rl: is not read: pairs' \
+for other in 'rl: kto/--rl: is not read: pairs' \
     'dp_shard_size: 4/--dp-shard-size: times replicas: expected 8' \
     'expert_parallel_size: 2/--expert-parallel-size: is not read' \
     'dense_mixer: true/--dense-mixer: is not read' \

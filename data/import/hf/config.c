@@ -330,6 +330,7 @@ enum status model_import_hf(struct model *m, const char *path, const char *name,
     struct hf_asked *asked = TAKE(arena, 1, struct hf_asked);
     struct hf_model x = {.root = &root, .whole = &root, .arena = arena, .asked = asked}, whole = x;
     asked->said = said;
+    TRY(import_check_size(path, err));
     TRY(import_read(&config, path, &text, &size, arena, err));
     *m = (struct model){.document.path = config.path, .has_shape = true};
     TRY(hf_find_printed(&text, &size, config.path, said, err));

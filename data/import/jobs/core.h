@@ -37,6 +37,10 @@ void core_find_model(struct run *r, struct settings *s);
 // The vocabulary that the tokenizer's name means, where a model is made and none is stated.
 void core_vocabulary(struct run *r, struct settings *s);
 
+// neox.c: GPT-NeoX's settings (s->neox), InternEvo's (by the program's name); nothing of others.
+enum status core_neox(struct run *r, struct settings *s, struct error *err);
+void core_internevo(struct run *r, const struct settings *s);
+
 // Says what an optimizer other than Adam keeps of each value.
 void core_say_optimizer(const struct run *r, struct settings *s);
 

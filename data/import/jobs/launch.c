@@ -118,9 +118,11 @@ static enum status find_launches(struct launches *to, struct settings *s,
              named = at->program && (!strcmp(at->program, "megatron") || // ms-swift's
                                      strstr(at->program, "openrlhf.") ||
                                      (configs && (strstr(at->program, LAUNCH_OF_FMS) ||
+                                                  !strncmp(at->program, "litgpt ", 7) ||
                                                   strstr(at->program, LAUNCH_OF_TITAN))));
         if (configs && c->config) at->launch = c;
         if (c->accelerate) at->accelerate = c->accelerate;
+        named |= configs && at->program && setting_of(at, "plugin"); // ColossalAI's
         const struct setting *batch = setting_of(at, "per-device-train-batch-size");
         if (goes_on) continue;
         if (!list && !named && !(configs && c->config) && read_count(at, rows) < READ_LEAST &&
@@ -373,11 +375,10 @@ enum status launch_check_file(const struct settings *s, const char *path, struct
     if (c->config_path) return OK;
     const char *shown = script_shown(c->config, s->arena);
     size_t length = strlen(shown), most = 120;
-    return refuse(err,
-                  "%s: line %d: the settings are in %s%s, which is not here: import it, or put "
-                  "it beside the script",
-                  path, c->line, length > most ? "..." : "",
-                  shown + (length > most ? length - most : 0));
+    return refuse(err, "%s: line %d: the settings are in %s%s, which is %s", path, c->line,
+                  length > most ? "..." : "", shown + (length > most ? length - most : 0),
+                  c->large ? "larger than 256 KiB: expected a file of settings"
+                           : "not here: import it, or put it beside the script");
 }
 
 static int64_t started(const struct settings *s, const char *key)
@@ -469,10 +470,12 @@ enum status launch_read(struct settings *s, const char *path, const struct launc
 {
     struct file f = {.path = path, .asked = asked, .arena = arena};
     *s = empty_settings(&(struct settings){.arena = arena});
+    bool settings = !asked->text && (path_is_yaml(path) || path_ends_with(path, ".json") ||
+                                     path_ends_with(path, ".py"));
+    if (settings || script_is_name(path)) TRY(import_check_size(path, err));
     if (asked->text) f.text = asked->text, f.size = strlen(f.text), s->document.path = path;
     else TRY(import_read(&s->document, path, &f.text, &f.size, arena, err));
-    if (!asked->text && (path_is_yaml(path) || path_ends_with(path, ".json")))
-        return launch_read_yaml(s, path, asked, err);
+    if (settings) return launch_read_yaml(s, path, asked, err);
     if (launch_is_log(f.text, f.size)) return launch_read_log(s, f.text, f.size, err);
     TRY(read_script(s, &f, err));
     return s->count || !asked->named ? OK : read_named(s, path, asked, err);

@@ -7,6 +7,7 @@
 
 #define LAUNCH_OF_FMS "main_training" // in the names of fms-fsdp's programs
 #define LAUNCH_OF_TITAN "torchtitan.train"
+#define LAUNCH_OF_INTERNEVO "InternEvo" // a program's name, of its file's flags
 
 // What the command line says of the file.
 struct launch_asked {
@@ -72,6 +73,9 @@ bool launch_is_read(const struct setting_rows *rows, const char *key);
 // launch_log.c: whether the text holds a list of arguments that a run printed.
 bool launch_is_log(const char *text, size_t size);
 enum status launch_read_log(struct settings *s, const char *text, size_t size, struct error *err);
+// launch_internevo.c: whether the file's values are InternEvo's; as flags.
+bool launch_is_internevo(const struct settings *py);
+enum status launch_take_internevo(struct settings *s, const struct settings *py, struct error *err);
 // launch_yaml.c: whether the settings hold MODEL_ARGS.
 enum status launch_read_yaml(struct settings *s, const char *path, const struct launch_asked *asked,
                              struct error *err);

@@ -214,6 +214,7 @@ enum status launch_read_overrides(struct settings *s, const char *path,
     const struct script_command *found = NULL, *other = NULL;
     int64_t launch = 0;
     *s = settings_empty(arena);
+    TRY(import_check_size(path, err));
     TRY(import_read(&s->document, path, &text, &size, arena, err));
     TRY(launch_given(given, &asked->set, arena, err));
     TRY(script_follow(&script, path, text, size, given, asked->set.count, asked->arguments, arena,

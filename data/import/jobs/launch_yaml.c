@@ -233,6 +233,15 @@ enum status launch_read_yaml(struct settings *s, const char *path, const struct 
     struct settings yaml;
     bool arguments = false;
     int found = 0;
+    if (path_ends_with(path, ".py")) {
+        TRY(settings_read_python_file(&yaml, path, s->arena, err));
+        if (launch_is_internevo(&yaml)) return launch_take_internevo(s, &yaml, err);
+        return refuse(err,
+                      "%s: expected InternEvo's configuration (data.seq_len, model.num_layers), "
+                      "found none: XTuner's is read by import trainer, torchtitan's by import "
+                      "torchtitan",
+                      path);
+    }
     TRY((path_ends_with(path, ".json") ? settings_read_json
                                        : settings_read_yaml_raw)(&yaml, path, s->arena, err));
     if (is_neox(&yaml)) return take_neox(s, &yaml, err);

@@ -158,8 +158,7 @@ static bool set_value(const struct settings *s, const struct setting_row *row, c
     return true;
 }
 
-// Whether what the key changes is asked for, with this value.
-static bool has_effect(const struct setting_effect *e, const struct setting *at)
+bool setting_has_effect(const struct setting_effect *e, const struct setting *at)
 {
     const char *text = at->text ? at->text : "null";
     if (!strcasecmp(text, "false")) return name_is_listed(e->harmless, "true", 4);
@@ -202,7 +201,7 @@ static enum status take_other(struct settings *s, const struct setting_rows *row
         if (asked) settings_say_open(s, at);
     } else if (!e) {
         settings_leave(s, rows, at);
-    } else if (left || !has_effect(e, at)) {
+    } else if (left || !setting_has_effect(e, at)) {
         settings_say_left(s, at->key);
     } else if (e->kind == EFFECT_ASSUMED) {
         said_assume(&s->said, "%s%s: %s", s->flags ? "--" : "", at->key, e->text);

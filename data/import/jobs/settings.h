@@ -67,6 +67,10 @@ enum status settings_read_json(struct settings *s, const char *path, struct aren
 // below its key; "model.name": whose model_registry it calls. BAD_INPUT also: no such function.
 enum status settings_read_python(struct settings *s, const char *path, const char *name,
                                  struct arena *arena, struct error *err);
+// The values that a file in Python assigns to names, and those that it makes of them by arithmetic;
+// dict(a=1) and {"a": 1} are tables. Blocks (if, def, with) are passed over.
+enum status settings_read_python_file(struct settings *s, const char *path, struct arena *arena,
+                                      struct error *err);
 #define SETTINGS_OF_RANK "of-some-ranks" // several flags that only some ranks have, as one text
 // YAML whose references stay as they are, and whose last of two equal keys counts.
 enum status settings_read_yaml_raw(struct settings *s, const char *path, struct arena *arena,
@@ -83,6 +87,8 @@ double settings_number(const struct settings *s, const char *key);           // 
 bool setting_lists(const struct settings *s, const char *key, const char *text);
 int setting_list_length(const struct settings *s, const char *key); // elements, 0: no such list
 
+// Whether what the key changes is asked for, with this value.
+bool setting_has_effect(const struct setting_effect *e, const struct setting *at);
 // Stores the values in *run; a setting without value leaves it unchanged. Keys that no row has are
 // noted with the nearest one. BAD_INPUT: a value of another kind.
 enum status settings_take(struct settings *s, const struct setting_rows *rows, struct run *run,

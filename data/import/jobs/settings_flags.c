@@ -124,7 +124,7 @@ static bool takes_list(const char *name)
 // launched by a name of their own may have flags that name files in Python.
 static int program_at(const char *const *words, int count)
 {
-    static const char by_name[] = "swift megatron llamafactory-cli trl axolotl litgpt",
+    static const char by_name[] = "swift megatron llamafactory-cli trl axolotl litgpt xtuner",
                       verbs[] = "sft rlhf pt train pretrain finetune finetune_full finetune_lora "
                                 "dpo grpo kto reward rm";
     int begin = 0; // behind "--": what is before it submits the launch
@@ -262,13 +262,26 @@ static enum status put_started(struct settings *s, const struct started *of, str
     return nodes && !setting_of(s, "nnodes") ? launch_set(s, "nnodes", nodes, err) : OK;
 }
 
+// "litgpt finetune_lora NAME", "trl dpo", where its command does; NULL: it does not.
+static const char *named_program(struct settings *s, const char *const *words, int count)
+{
+    for (int i = 0; i + 1 < count; i++) {
+        const char *name = path_name(words[i]);
+        if (!strcmp(name, "trl")) return arena_print(s->arena, "trl %s", words[i + 1]);
+        if (strcmp(name, "litgpt") != 0) continue;
+        const char *model = i + 2 < count && *words[i + 2] != '-' ? words[i + 2] : "";
+        return arena_print(s->arena, "litgpt %s%s%s", words[i + 1], *model ? " " : "", model);
+    }
+    return count > 1 && !strcmp(words[0], "megatron") ? words[0] : NULL;
+}
+
 enum status launch_take_words(struct settings *s, const struct setting_rows *rows,
                               const char *const *words, int count, bool program, struct error *err)
 {
     int at = program ? program_at(words, count) : -1;
     struct started started = {0};
     if (at >= 0) s->program = words[at];
-    else if (program && count > 1 && !strcmp(words[0], "megatron")) s->program = words[0];
+    else if (program) s->program = named_program(s, words, count);
     for (int i = 0; i < count; i++) {
         int launcher = i < at ? launcher_of(words[i]) : 0;
         if (i == at) TRY(put_started(s, &started, err));

@@ -2,253 +2,15 @@
 // ("config.training.steps = 10", "return Trainer.Config(parallelism=ParallelismConfig(...))") as
 // settings: arguments under the key of their call, whose own text is the name of what is called.
 // Nothing is run: what depends on more than this file is left out, and recipes are noted.
-#include <ctype.h>
+#include "data/import/jobs/python.h"
+
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "data/base/grow.h"
-#include "data/import/jobs/settings.h"
 
-enum { CALLS_MOST = 16, NAMES_LISTED = 20 };
-
-struct variable {
-    const char *name, *at; // its expression
-    int line;
-};
-
-struct python {
-    struct settings_source source;
-    const char *root; // the variable that is the configuration
-    struct variable *variables;
-    int variable_count, variable_capacity, depth;
-};
-
-static struct settings *settings_in(struct python *p) { return p->source.s; }
-
-// ---- words and blanks
-
-static bool in_name(char c) { return isalnum((unsigned char)c) || c == '_'; }
-
-static bool at_text(const struct python *p, const char *text)
-{
-    size_t length = strlen(text), left = (size_t)(p->source.end - p->source.at);
-    return left >= length && !memcmp(p->source.at, text, length);
-}
-
-// Also over line ends and comments: inside brackets they mean nothing.
-static void skip_space(struct python *p)
-{
-    struct settings_source *r = &p->source;
-    for (; r->at < r->end; r->at++) {
-        if (*r->at == '#')
-            while (r->at < r->end && *r->at != '\n') r->at++;
-        if (r->at < r->end && *r->at == '\n') r->line++;
-        if (r->at == r->end || !isspace((unsigned char)*r->at)) return;
-    }
-}
-
-static void skip_line(struct python *p)
-{
-    struct settings_source *r = &p->source;
-    while (r->at < r->end && *r->at != '\n') r->at++;
-    if (r->at < r->end) r->at++, r->line++;
-}
-
-// "a", 'a' or """a""", which a prefix of letters precedes.
-static void skip_string(struct python *p)
-{
-    struct settings_source *r = &p->source;
-    char quote = *r->at;
-    bool three = r->end - r->at > 2 && r->at[1] == quote && r->at[2] == quote;
-    r->at += three ? 3 : 1;
-    for (; r->at < r->end; r->at++) {
-        if (*r->at == '\n') r->line++;
-        if (*r->at == '\\' && r->at + 1 < r->end) r->at++;
-        else if (*r->at == quote && !three) break;
-        else if (three && r->end - r->at > 2 && r->at[0] == quote && r->at[1] == quote &&
-                 r->at[2] == quote) {
-            r->at += 2;
-            break;
-        }
-    }
-    if (r->at < r->end) r->at++;
-}
-
-// To the comma, the bracket or the line end that ends an expression.
-static void skip_expression(struct python *p, bool in_brackets)
-{
-    struct settings_source *r = &p->source;
-    int depth = 0;
-    while (r->at < r->end) {
-        char c = *r->at;
-        if (!depth && (c == ',' || (!in_brackets && c == '\n'))) return;
-        if (c == '"' || c == '\'') {
-            skip_string(p);
-            continue;
-        }
-        if (c == '#') {
-            while (r->at < r->end && *r->at != '\n') r->at++;
-            continue;
-        }
-        if (strchr("([{", c)) depth++;
-        if (strchr(")]}", c) && depth-- == 0) return;
-        if (c == '\n') r->line++;
-        r->at++;
-    }
-}
-
-// a.b.c; "": none.
-static const char *read_name(struct python *p)
-{
-    struct settings_source *r = &p->source;
-    const char *from = r->at;
-    if (r->at < r->end && isdigit((unsigned char)*r->at)) return "";
-    while (r->at < r->end && (in_name(*r->at) || (*r->at == '.' && r->at > from))) r->at++;
-    return arena_print(r->s->arena, "%.*s", (int)(r->at - from), from);
-}
-
-// ---- values
-
-// What was stated of the key and of what is in it.
-static void drop(struct settings *s, const char *key)
-{
-    size_t length = strlen(key);
-    int kept = 0;
-    for (int i = 0; i < s->count; i++) {
-        const char *k = s->items[i].key;
-        bool below = !strncmp(k, key, length) && (!k[length] || strchr(".[", k[length]));
-        if (!below) s->items[kept++] = s->items[i];
-    }
-    s->count = kept;
-}
-
-static enum status read_value(struct python *p, const char *key, bool in_brackets,
-                              struct error *err);
-
-static enum status read_arguments(struct python *p, const char *key, char close, struct error *err)
-{
-    struct settings_source *r = &p->source;
-    int index = 0;
-    for (skip_space(p); r->at < r->end && *r->at != close; skip_space(p)) {
-        const char *start = r->at, *name = close == ')' ? read_name(p) : "";
-        int line = r->line;
-        skip_space(p);
-        bool named = *name && r->end - r->at > 1 && *r->at == '=' && r->at[1] != '=';
-        if (named) r->at++, skip_space(p);
-        else r->at = start, r->line = line;
-        TRY(read_value(
-            p, named ? source_join(r, key, name) : arena_print(r->s->arena, "%s[%d]", key, index++),
-            true, err));
-        skip_space(p);
-        if (r->at < r->end && *r->at == ',') r->at++;
-        else if (r->at < r->end && *r->at != close)
-            return source_refuse(r, err, "expected , or %c, found '%c'", close, *r->at);
-    }
-    if (r->at == r->end) return source_refuse(r, err, "expected %c, found the end", close);
-    return r->at++, OK;
-}
-
-// Products of whole numbers; another number as it is written.
-static enum status read_number(struct python *p, const char *key, struct error *err)
-{
-    struct settings_source *r = &p->source;
-    const char *from = r->at;
-    long long product = 1;
-    char *end;
-    while (true) {
-        long long factor = strtoll(r->at, &end, 10);
-        if (end == r->at || strchr(".eE_", *end) ||
-            __builtin_mul_overflow(product, factor, &product))
-            break;
-        r->at = end;
-        source_skip_blanks(r);
-        if (r->at == r->end || *r->at != '*' || r->at[1] == '*')
-            return source_add(r, key, arena_print(r->s->arena, "%lld", product), err);
-        r->at++;
-        source_skip_blanks(r);
-    }
-    r->at = from;
-    while (r->at < r->end && (in_name(*r->at) || strchr("+-.", *r->at))) r->at++;
-    return source_add(r, key, arena_print(r->s->arena, "%.*s", (int)(r->at - from), from), err);
-}
-
-static const struct variable *variable_named(const struct python *p, const char *name)
-{
-    for (int i = p->variable_count - 1; i >= 0; i--)
-        if (!strcmp(p->variables[i].name, name)) return &p->variables[i];
-    return NULL;
-}
-
-static enum status read_variable(struct python *p, const struct variable *v, const char *key,
-                                 struct error *err)
-{
-    struct settings_source *r = &p->source;
-    const char *after = r->at;
-    int line = r->line;
-    if (p->depth == CALLS_MOST) return OK;
-    p->depth++, r->at = v->at, r->line = v->line;
-    TRY(read_value(p, key, false, err));
-    p->depth--, r->at = after, r->line = line;
-    return OK;
-}
-
-static enum status read_word(struct python *p, const char *key, struct error *err)
-{
-    struct settings_source *r = &p->source;
-    const char *name = read_name(p);
-    size_t length = strlen(name);
-    if (!strcmp(name, "True") || !strcmp(name, "False"))
-        return source_add(r, key, *name == 'T' ? "true" : "false", err);
-    if (!strcmp(name, "None")) return source_add(r, key, NULL, err);
-    source_skip_blanks(r);
-    if (r->at == r->end || *r->at != '(') {
-        const struct variable *v = variable_named(p, name);
-        return v ? read_variable(p, v, key, err) : OK;
-    }
-    r->at++;
-    bool config = length > 7 && !strcmp(name + length - 7, ".Config");
-    if (*key)
-        TRY(source_add(
-            r, key, arena_print(r->s->arena, "%.*s", (int)(length - (config ? 7 : 0)), name), err));
-    return read_arguments(p, key, ')', err);
-}
-
-static enum status read_value(struct python *p, const char *key, bool in_brackets,
-                              struct error *err)
-{
-    struct settings_source *r = &p->source;
-    const char *text;
-    if (*key) drop(settings_in(p), key);
-    if (r->at == r->end) return source_refuse(r, err, "%.60s: expected a value", key);
-    if (*r->at == '"' || *r->at == '\'') {
-        const char *from = r->at;
-        int line = r->line;
-        skip_string(p);
-        const char *behind = r->at;
-        int there = r->line;
-        if (behind - from > 5 && from[1] == *from && from[2] == *from) return OK; // three quotes
-        r->at = from, r->line = line;
-        TRY(source_string(r, &text, err));
-        r->at = behind, r->line = there;
-        TRY(source_add(r, key, text, err));
-    } else if (*r->at == '[') {
-        r->at++;
-        TRY(read_arguments(p, key, ']', err));
-    } else if (isdigit((unsigned char)*r->at) || *r->at == '-') {
-        TRY(read_number(p, key, err));
-    } else if (in_name(*r->at)) {
-        TRY(read_word(p, key, err));
-    }
-    // An operation on it: its value is not known.
-    const char *behind = r->at;
-    skip_expression(p, in_brackets);
-    for (; behind < r->at; behind++)
-        if (!isspace((unsigned char)*behind) && *key) {
-            if (*behind != '#') drop(settings_in(p), key);
-            break;
-        }
-    return OK;
-}
+enum { NAMES_LISTED = 20 };
 
 // ---- functions
 
@@ -263,17 +25,17 @@ static bool find_function(struct python *p, const char *name, struct function *t
     p->source.at = p->source.s->begin, p->source.line = 1;
     bool found = false;
     while (p->source.at < p->source.end && !found) {
-        if (!at_text(p, "def ")) {
-            skip_line(p);
+        if (!python_at(p, "def ")) {
+            python_skip_line(p);
             continue;
         }
         p->source.at += 4;
-        const char *own = read_name(p);
+        const char *own = python_name(p);
         found = !strcmp(own, name);
         while (found && p->source.at < p->source.end && *p->source.at != ':')
-            if (*p->source.at == '(') p->source.at++, skip_expression(p, true);
+            if (*p->source.at == '(') p->source.at++, python_skip_expression(p, true);
             else p->source.at++;
-        skip_line(p);
+        python_skip_line(p);
         *to = (struct function){own, p->source.at, p->source.line};
     }
     p->source = r;
@@ -289,8 +51,8 @@ static bool is_trainer(struct python *p, const char *name)
     size_t length = strlen(name), end = sizeof config - 1;
     if (length < end || strcmp(name + length - end, config) != 0) return false;
     if (length > end)
-        settings_in(p)->program =
-            arena_print(settings_in(p)->arena, "%.*s", (int)(length - strlen(".Config")), name);
+        python_settings(p)->program =
+            arena_print(python_settings(p)->arena, "%.*s", (int)(length - strlen(".Config")), name);
     return true;
 }
 
@@ -299,7 +61,7 @@ static enum status read_base(struct python *p, const char *name, struct error *e
 {
     struct function f;
     if (find_function(p, name, &f)) return read_function(p, &f, err);
-    said_assume(&settings_in(p)->said,
+    said_assume(&python_settings(p)->said,
                 "%s() is not in this file: what it sets and the file does not is taken to be as "
                 "in torchtitan by default",
                 name);
@@ -323,13 +85,13 @@ static void skip_block(struct python *p, int indent)
 {
     while (p->source.at < p->source.end && (is_blank_line(p) || indent_of(p) > indent)) {
         if (is_blank_line(p)) {
-            skip_line(p);
+            python_skip_line(p);
             continue;
         }
-        skip_expression(p, false);
+        python_skip_expression(p, false);
         while (p->source.at < p->source.end && *p->source.at == ',') // of a tuple
-            p->source.at++, skip_expression(p, false);
-        skip_line(p);
+            p->source.at++, python_skip_expression(p, false);
+        python_skip_line(p);
     }
 }
 
@@ -341,15 +103,15 @@ static enum status assign(struct python *p, const char *name, struct error *err)
     if (dot) {
         size_t length = (size_t)(dot - name);
         if (!p->root || strlen(p->root) != length || strncmp(name, p->root, length)) return OK;
-        return read_value(p, dot + 1, false, err);
+        return python_value(p, dot + 1, false, err);
     }
-    const char *called = read_name(p);
+    const char *called = python_name(p);
     source_skip_blanks(r);
     bool call = *called && r->at < r->end && *r->at == '(', plain = call && r->at[1] == ')';
     if (call && is_trainer(p, called)) {
         p->root = name;
         r->at++;
-        return read_arguments(p, "", ')', err);
+        return python_arguments(p, "", ')', err);
     }
     struct function f;
     if (plain && (find_function(p, called, &f) || !p->root)) {
@@ -367,33 +129,34 @@ static enum status assign(struct python *p, const char *name, struct error *err)
 static enum status read_statement(struct python *p, int indent, bool *returned, struct error *err)
 {
     struct settings_source *r = &p->source;
-    bool of_version = at_text(p, "if hasattr(");
-    if (of_version) return skip_line(p), OK; // its block follows like other lines
-    if (at_text(p, "if ") || at_text(p, "else") || at_text(p, "elif ") || at_text(p, "for ") ||
-        at_text(p, "while ") || at_text(p, "with ") || at_text(p, "def ")) {
-        skip_expression(p, false);
-        skip_line(p);
+    bool of_version = python_at(p, "if hasattr(");
+    if (of_version) return python_skip_line(p), OK; // its block follows like other lines
+    if (python_at(p, "if ") || python_at(p, "else") || python_at(p, "elif ") ||
+        python_at(p, "for ") || python_at(p, "while ") || python_at(p, "with ") ||
+        python_at(p, "def ")) {
+        python_skip_expression(p, false);
+        python_skip_line(p);
         skip_block(p, indent);
         return OK;
     }
-    if (at_text(p, "return ")) {
+    if (python_at(p, "return ")) {
         *returned = true;
         r->at += strlen("return ");
-        const char *name = read_name(p);
+        const char *name = python_name(p);
         if (r->at < r->end && *r->at == '(')
-            return r->at++,
-                   is_trainer(p, name) ? read_arguments(p, "", ')', err) : read_base(p, name, err);
+            return r->at++, is_trainer(p, name) ? python_arguments(p, "", ')', err)
+                                                : read_base(p, name, err);
         return OK;
     }
-    const char *name = read_name(p);
+    const char *name = python_name(p);
     source_skip_blanks(r);
     if (*name && r->end - r->at > 1 && *r->at == '=' && r->at[1] != '=') {
         r->at++;
         source_skip_blanks(r);
         TRY(assign(p, name, err));
     }
-    skip_expression(p, false);
-    skip_line(p);
+    python_skip_expression(p, false);
+    python_skip_line(p);
     return OK;
 }
 
@@ -409,7 +172,7 @@ static enum status read_function(struct python *p, const struct function *f, str
     p->source.at = f->body, p->source.line = f->line;
     while (p->source.at < p->source.end && !returned) {
         if (is_blank_line(p)) {
-            skip_line(p);
+            python_skip_line(p);
             continue;
         }
         int indent = indent_of(p);
@@ -431,10 +194,10 @@ static enum status choose(struct python *p, const char **name, struct error *err
     struct arena *arena = r->s->arena;
     const char *list = "", *plan = NULL;
     int count = 0;
-    for (r->at = r->s->begin; r->at < r->end; skip_line(p)) {
-        if (!at_text(p, "def ")) continue;
+    for (r->at = r->s->begin; r->at < r->end; python_skip_line(p)) {
+        if (!python_at(p, "def ")) continue;
         r->at += 4;
-        const char *own = read_name(p), *end = memchr(r->at, '\n', (size_t)(r->end - r->at));
+        const char *own = python_name(p), *end = memchr(r->at, '\n', (size_t)(r->end - r->at));
         char head[200];
         snprintf(head, sizeof head, "%.*s", (int)((end ? end : r->end) - r->at), r->at);
         if (!strstr(head, "Trainer.Config")) continue;
@@ -486,5 +249,52 @@ enum status settings_read_python(struct settings *s, const char *path, const cha
     TRY(read_function(&p, &f, err));
     const char *model = model_of(&p);
     if (model) TRY(source_add(&p.source, "model.name", model, err));
+    return OK;
+}
+
+// ---- a file that is a configuration itself
+
+// "a = b", "a.b = c", "a["b"] = c", "a *= b": under the names before the sign.
+static enum status read_assignment(struct python *p, struct error *err)
+{
+    struct settings_source *r = &p->source;
+    const char *key = python_key(p), *text;
+    double old, other;
+    source_skip_blanks(r);
+    bool plain = *key && r->end - r->at > 1 && *r->at == '=' && r->at[1] != '=',
+         changes = *key && r->end - r->at > 2 && strchr("+-*/", *r->at) && r->at[1] == '=';
+    char sign = *r->at;
+    if (!plain && !changes) return OK;
+    r->at += changes ? 2 : 1;
+    source_skip_blanks(r);
+    if (plain) return python_value(p, key, false, err);
+    const struct setting *at = setting_of(r->s, key);
+    if (!at || !at->text || !python_number(p, &other)) return OK;
+    old = strtod(at->text, NULL);
+    text = python_number_text(p, sign == '+'   ? old + other
+                                 : sign == '-' ? old - other
+                                 : sign == '*' ? old * other
+                                               : old / other);
+    return settings_replace(r->s, key, text, r->line), OK;
+}
+
+enum status settings_read_python_file(struct settings *s, const char *path, struct arena *arena,
+                                      struct error *err)
+{
+    struct python p = {.module = true};
+    struct settings_source *r = &p.source;
+    TRY(source_open(r, s, path, arena, err));
+    s->last_wins = true;
+    while (r->at < r->end) {
+        if (is_blank_line(&p) || indent_of(&p)) {
+            python_skip_line(&p);
+            continue;
+        }
+        if (strchr("\"'", *r->at)) python_skip_string(&p);
+        else TRY(read_assignment(&p, err));
+        python_skip_expression(&p, false);
+        if (r->at < r->end && strchr(",)]}", *r->at)) r->at++; // of a tuple
+        else python_skip_line(&p);
+    }
     return OK;
 }

@@ -15,6 +15,7 @@ enum status source_open(struct settings_source *r, struct settings *s, const cha
     const char *text;
     size_t size;
     *s = settings_empty(arena);
+    TRY(import_check_size(path, err));
     TRY(import_read(&s->document, path, &text, &size, arena, err));
     *r = (struct settings_source){
         .s = s, .at = text, .end = text + size, .line = 1, .scratch = TAKE(arena, size + 1, char)};

@@ -90,8 +90,9 @@ static const char *opened(struct follow *f, const char *path, const char **text)
     const char *real = real_path(f, path);
     if (!real || length < 2 || strncmp(real, f->root, length) != 0 || real[length] != '/')
         return NULL;
-    if (stat(real, &about) || about.st_size > FILE_MAX ||
-        file_read(real, text, &size, f->arena, &ignored) != OK || memchr(*text, '\0', size))
+    if (stat(real, &about)) return NULL;
+    if (about.st_size > FILE_MAX) return f->large = true, NULL;
+    if (file_read(real, text, &size, f->arena, &ignored) != OK || memchr(*text, '\0', size))
         return NULL;
     f->bytes += size;
     if (f->bytes > SCRIPT_BYTES_MAX) f->over = true;

@@ -107,6 +107,7 @@ struct follow {
         left;             // calls of functions; left: loops still to be left by break
     bool launched, ended; // a command with many flags was seen; exit after it
     size_t bytes;
+    bool large;                       // a file that was asked for is too large to be read
     bool over, skip, again, returned; // skip: to the end of a loop, which goes on again or not
     bool empty_list;                  // the last word held a list without elements
     struct part *capture;             // of what echo prints, inside $( ); NULL: outside

@@ -80,6 +80,8 @@ void script_keep_processes(struct follow *f)
     if (machines) s->machines = arena_copy_text(s->arena, machines);
 }
 
+static bool ends_with_xtuner(const char *word) { return !strcmp(path_name(word), "xtuner"); }
+
 // The YAML file that a program in Python is launched with; NULL: none. Accelerate's own is none.
 static const char *config_in(struct follow *f, const char **words, int count)
 {
@@ -98,9 +100,12 @@ static const char *config_in(struct follow *f, const char **words, int count)
         launches |= name_is_listed(launchers, name, strlen(name));
         if (i && name_is_listed(others, name, strlen(name))) return NULL;
         bool yaml = path_is_yaml(file) && (begun || !name_is_listed(own, flag, strlen(flag)));
+        yaml |= path_ends_with(file, ".py") && // InternEvo's, XTuner's
+                (begun ? !strcmp(flag, "--config")
+                       : i > 1 && !strcmp(words[i - 1], "train") && ends_with_xtuner(words[i - 2]));
         if (!found && !strchr(file, '=') && (yaml || (begun && path_ends_with(file, ".toml"))))
             found = file;
-        begun |= path_ends_with(word, ".py") || !strcmp(word, "-m");
+        begun |= (path_ends_with(word, ".py") && found != file) || !strcmp(word, "-m");
     }
     return launches ? found : NULL;
 }
@@ -138,7 +143,9 @@ static void record(struct follow *f, const char **words, int count)
     for (int i = 0; i < count; i++) c->words[i] = arena_copy_text(s->arena, words[i]);
     c->accelerate = accelerate_in(f, words, count);
     if (config) {
+        f->large = false;
         const char *path = script_file(f, config, &text);
+        c->large = f->large;
         c->config = arena_copy_text(s->arena, config);
         c->config_path = path ? arena_copy_text(s->arena, path) : NULL;
     }

@@ -22,6 +22,7 @@ struct script_command {
     const char *variable; // whose value it is; NULL: a command that is run
     // The YAML file that a launch of Python names, as it stands there, and where it is; NULL: none.
     const char *config, *config_path;
+    bool large;             // it is too large to be read
     const char *accelerate; // where Accelerate's own is; NULL: it is not here
 };
 

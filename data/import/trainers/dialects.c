@@ -9,26 +9,15 @@
 #include "data/base/names.h"
 #include "data/import/jobs/launch.h"
 
-struct word {
-    const char *key, *flag;
-};
-
-struct dialect {
-    bool (*is)(const struct settings *pairs);
-    const struct word *words; // ended by NULLs
-    const char *left;         // keys that change nothing, between blanks
-    enum status (*take)(struct settings *s, const struct settings *pairs, struct error *err);
-};
-
-static const char *text_of(const struct settings *pairs, const char *key)
+const char *dialect_text(const struct settings *pairs, const char *key)
 {
     const struct setting *at = setting_of(pairs, key);
     return at ? at->text : NULL;
 }
 
-static bool is_true(const struct settings *pairs, const char *key)
+bool dialect_is_true(const struct settings *pairs, const char *key)
 {
-    const char *text = text_of(pairs, key);
+    const char *text = dialect_text(pairs, key);
     return text && !strcasecmp(text, "true");
 }
 
@@ -36,6 +25,24 @@ static bool is_true(const struct settings *pairs, const char *key)
 static const char *listed(struct settings *s, const char *list, const char *name)
 {
     return arena_print(s->arena, "%s%s%s", list, *list ? ", " : "", name);
+}
+
+const char *dialect_list(struct settings *s, const struct settings *pairs, const char *key)
+{
+    const char *text = "";
+    for (int i = 0; i < setting_list_length(pairs, key); i++) {
+        const char *name = dialect_text(pairs, arena_print(s->arena, "%s[%d]", key, i));
+        if (name) text = listed(s, text, name);
+    }
+    return text;
+}
+
+enum status dialect_default(struct settings *s, const char *flag, const char *value,
+                            struct error *err)
+{
+    if (setting_of(s, flag)) return OK;
+    said_assume(&s->said, "%s %s, the program's own", flag, value);
+    return launch_set(s, flag, value, err);
 }
 
 // ---- torchtune
@@ -88,13 +95,14 @@ static const char *torchtune_products(struct settings *s, const struct settings 
     const char *text = "";
     int count = setting_list_length(pairs, "model.lora_attn_modules");
     for (int i = 0; i < count; i++) {
-        const char *name = text_of(pairs, arena_print(s->arena, "model.lora_attn_modules[%d]", i));
+        const char *name =
+            dialect_text(pairs, arena_print(s->arena, "model.lora_attn_modules[%d]", i));
         if (name && !strcmp(name, "output_proj")) name = "o_proj";
         if (name) text = listed(s, text, name);
     }
-    if (is_true(pairs, "model.apply_lora_to_mlp"))
+    if (dialect_is_true(pairs, "model.apply_lora_to_mlp"))
         text = listed(s, text, "gate_proj, up_proj, down_proj");
-    if (is_true(pairs, "model.apply_lora_to_output")) text = listed(s, text, "lm_head");
+    if (dialect_is_true(pairs, "model.apply_lora_to_output")) text = listed(s, text, "lm_head");
     return text;
 }
 
@@ -104,9 +112,10 @@ static enum status take_torchtune(struct settings *s, const struct settings *pai
     static const char *const others[] = {"DPO", "RSO", "SimPO", "PPO", "GRPO", "KL", "KD", NULL};
     static const char sections[] = "teacher_model kd_loss policy_model reward_and_value_model "
                                    "grpo_samples ppo_epochs reward_functions vllm_url kd_ratio";
-    const char *model = text_of(pairs, "model._component_"), *dtype = text_of(pairs, "dtype"),
-               *loss = text_of(pairs, "loss._component_"),
-               *shards = text_of(pairs, "data_parallel_shard_dim");
+    const char *model = dialect_text(pairs, "model._component_"),
+               *dtype = dialect_text(pairs, "dtype"),
+               *loss = dialect_text(pairs, "loss._component_"),
+               *shards = dialect_text(pairs, "data_parallel_shard_dim");
     for (int i = 0; i < pairs->count; i++) {
         const char *key = pairs->items[i].key;
         if (name_is_listed(sections, key, strcspn(key, ".[")))
@@ -130,13 +139,13 @@ static enum status take_torchtune(struct settings *s, const struct settings *pai
                     model);
     if (dtype && strstr(dtype, "16")) TRY(launch_set(s, "pure-bf16", "", err));
     if (shards && atoi(shards) > 0) TRY(launch_set(s, "dp-shard-size", shards, err));
-    const char *again = text_of(pairs, "fsdp_reshard_after_forward");
+    const char *again = dialect_text(pairs, "fsdp_reshard_after_forward");
     said_assume(&s->said, "states are sharded by FSDP, as torchtune's distributed recipes do");
     return launch_set(
         s, "fsdp",
         arena_print(s->arena, "%s%s",
                     again && !strcasecmp(again, "false") ? "shard_grad_op" : "full_shard",
-                    is_true(pairs, "fsdp_cpu_offload") ? " offload" : ""),
+                    dialect_is_true(pairs, "fsdp_cpu_offload") ? " offload" : ""),
         err);
 }
 
@@ -161,7 +170,7 @@ static const struct word litgpt_words[] = {{"train.micro_batch_size", "micro-bat
                                            {NULL, NULL}};
 
 static const char litgpt_left[] =
-    "out_dir seed logger_name eval.* data.* optimizer.* resume train.* initial_checkpoint_dir "
+    "out_dir seed logger_name eval.* data data.* optimizer.* resume train.* initial_checkpoint_dir "
     "tokenizer_dir download_dir access_token model_config.* log.* precision quantize lora_query "
     "lora_key lora_value lora_projection lora_mlp lora_head compiler executors strategy";
 
@@ -173,14 +182,14 @@ static enum status take_litgpt(struct settings *s, const struct settings *pairs,
                                            {"lora_projection", "o_proj"},
                                            {"lora_mlp", "gate_proj, up_proj, down_proj"},
                                            {"lora_head", "lm_head"}};
-    const char *precision = text_of(pairs, "precision"), *bits = text_of(pairs, "quantize"),
-               *devices = text_of(pairs, "devices"), *nodes = text_of(pairs, "num_nodes"),
-               *text = "";
-    bool lora = text_of(pairs, "lora_r") != NULL,
+    const char *precision = dialect_text(pairs, "precision"),
+               *bits = dialect_text(pairs, "quantize"), *devices = dialect_text(pairs, "devices"),
+               *nodes = dialect_text(pairs, "num_nodes"), *text = "";
+    bool lora = dialect_text(pairs, "lora_r") != NULL,
          trains = setting_of(pairs, "model_name") || setting_of(pairs, "initial_checkpoint_dir"),
          one = devices && atoi(devices) == 1 && (!nodes || atoi(nodes) == 1);
     for (size_t i = 0; lora && i < ARRAY_LENGTH(products); i++)
-        if (is_true(pairs, products[i].key)) text = listed(s, text, products[i].flag);
+        if (dialect_is_true(pairs, products[i].key)) text = listed(s, text, products[i].flag);
     TRY(launch_set(s, "adapter", lora ? "lora" : "none", err));
     if (lora) TRY(launch_set(s, "lora-target-modules", text, err));
     if (bits)
@@ -198,6 +207,42 @@ static enum status take_litgpt(struct settings *s, const struct settings *pairs,
                                    "does on several GPUs");
     if (!trains) TRY(launch_set(s, "gradient-checkpointing", "true", err));
     return launch_set(s, "fsdp", trains ? "hybrid_shard" : "full_shard", err);
+}
+
+// litgpt's own values (litgpt/finetune/lora.py, full.py, pretrain.py), of flags on its command.
+static void complete_litgpt(struct settings *pairs, const char *verb)
+{
+    static const char *const values[][2] = {{"precision", "bf16-mixed"},
+                                            {"devices", "1"},
+                                            {"train.micro_batch_size", "1"},
+                                            {"train.global_batch_size", "16"}},
+                             *const pretrains[][2] = {{"precision", "bf16-mixed"},
+                                                      {"train.micro_batch_size", "4"},
+                                                      {"train.global_batch_size", "512"}},
+                             *const lora[][2] = {{"lora_r", "8"},
+                                                 {"lora_alpha", "16"},
+                                                 {"lora_dropout", "0.05"},
+                                                 {"lora_query", "true"},
+                                                 {"lora_value", "true"}};
+    bool pretrain = !strncmp(verb, "pretrain", 8),
+         whole = pretrain || !strncmp(verb, "finetune_full", 13);
+    const char *const(*from)[2] = pretrain ? pretrains : values, *name = strchr(verb, ' ');
+    size_t count = pretrain ? ARRAY_LENGTH(pretrains) : ARRAY_LENGTH(values);
+    for (size_t i = 0; i < count; i++) {
+        if (setting_of(pairs, from[i][0])) continue;
+        settings_replace(pairs, from[i][0], from[i][1], 0);
+        said_assume(&pairs->said, "%s %s, litgpt's own", from[i][0], from[i][1]);
+    }
+    for (size_t i = 0; !whole && i < ARRAY_LENGTH(lora); i++)
+        if (!setting_of(pairs, lora[i][0])) settings_replace(pairs, lora[i][0], lora[i][1], 0);
+    if (name) settings_replace(pairs, pretrain ? "model_name" : "checkpoint_dir", name + 1, 0);
+}
+
+void dialect_complete(struct settings *pairs, const char *program)
+{
+    static const char name[] = "litgpt ";
+    if (program && !strncmp(program, name, sizeof name - 1))
+        complete_litgpt(pairs, program + sizeof name - 1);
 }
 
 // ---- LLM-Foundry
@@ -248,21 +293,19 @@ static enum status take_foundry(struct settings *s, const struct settings *pairs
 {
     static const char *const lists[] = {"peft_config.target_modules",
                                         "model.peft_config.target_modules"};
-    const char *precision = text_of(pairs, "precision"), *text = "",
-               *shards = text_of(pairs, "fsdp_config.sharding_strategy"),
-               *model = text_of(pairs, "model.pretrained_model_name_or_path");
+    const char *precision = dialect_text(pairs, "precision"), *text = "",
+               *shards = dialect_text(pairs, "fsdp_config.sharding_strategy"),
+               *model = dialect_text(pairs, "model.pretrained_model_name_or_path");
     if (setting_of(pairs, "device_train_grad_accum"))
         return settings_refuse(pairs, "device_train_grad_accum", err,
                                "expected device_train_microbatch_size: state it in place of it");
     if (model) TRY(launch_set(s, "model", model, err));
     else
         said_assume(&s->said, "the model's sizes are the section's: %.40s, written as a model",
-                    text_of(pairs, "model.name") ? text_of(pairs, "model.name") : "model");
-    for (size_t k = 0; k < ARRAY_LENGTH(lists); k++)
-        for (int i = 0; i < setting_list_length(pairs, lists[k]); i++) {
-            const char *name = text_of(pairs, arena_print(s->arena, "%s[%d]", lists[k], i));
-            if (name) text = listed(s, text, name);
-        }
+                    dialect_text(pairs, "model.name") ? dialect_text(pairs, "model.name")
+                                                      : "model");
+    for (size_t k = 0; k < ARRAY_LENGTH(lists) && !*text; k++)
+        text = dialect_list(s, pairs, lists[k]);
     bool lora = setting_of(s, "lora-rank") != NULL;
     TRY(launch_set(s, "adapter", lora ? "lora" : "none", err));
     if (*text) TRY(launch_set(s, "lora-target-modules", text, err));
@@ -275,7 +318,7 @@ static enum status take_foundry(struct settings *s, const struct settings *pairs
                        err));
     if (precision && strstr(precision, "fp8"))
         said_assume(&s->said, "precision %.20s: products are in 16 bits", precision);
-    if (is_true(pairs, "fsdp_config.cpu_offload"))
+    if (dialect_is_true(pairs, "fsdp_config.cpu_offload"))
         return settings_refuse(pairs, "fsdp_config.cpu_offload", err,
                                "weights on the host: leave it out");
     struct setting *again = (struct setting *)setting_of(s, "gradient-checkpointing");
@@ -284,7 +327,7 @@ static enum status take_foundry(struct settings *s, const struct settings *pairs
         return settings_refuse(pairs, "activation_checkpointing", err,
                                "%.40s: which layers are recomputed: state it in the job",
                                again->text);
-    if (!shards) shards = text_of(pairs, "fsdp.sharding_strategy");
+    if (!shards) shards = dialect_text(pairs, "fsdp.sharding_strategy");
     bool sharded = false;
     for (int i = 0; i < pairs->count; i++)
         sharded |= !strncmp(pairs->items[i].key, "fsdp_config.", 12) ||
@@ -292,68 +335,54 @@ static enum status take_foundry(struct settings *s, const struct settings *pairs
     return launch_set(s, "fsdp", shards ? shards : sharded ? "full_shard" : "no_shard", err);
 }
 
-// ---- fms-fsdp's main_training_*.py (fms_fsdp/config/training.py at 5a296afe42f9), by flags
-
-static void rename_flag(struct settings *s, const char *from, const char *to)
-{
-    struct setting *at = (struct setting *)setting_of(s, from);
-    if (at) at->key = to;
-}
-
-enum status dialect_take_fms(struct settings *s, struct error *err)
-{
-    static const struct word names[] = {
-        {"batch-size", "micro-batch-size"},     {"seq-length", "max-seq-length"},
-        {"sharding-strategy", "fsdp"},          {"model-variant", "model"},
-        {"use-torch-compile", "torch-compile"}, {"low-cpu-fsdp", "low-cpu-mem-usage"}};
-    static const struct word defaults[] = {
-        {"micro-batch-size", "2"}, {"max-seq-length", "4096"}, {"fsdp", "hsdp"}};
-    static const struct word words[] = {
-        {"fsdp", "full_shard"}, {"hsdp", "hybrid_shard"}, {"ddp", "no_shard"}};
-    for (size_t i = 0; i < ARRAY_LENGTH(names); i++) rename_flag(s, names[i].key, names[i].flag);
-    for (size_t i = 0; i < ARRAY_LENGTH(defaults); i++) {
-        if (setting_of(s, defaults[i].key)) continue;
-        TRY(launch_set(s, defaults[i].key, defaults[i].flag, err));
-        said_assume(&s->said, "%s %s, the program's own", defaults[i].key, defaults[i].flag);
-    }
-    struct setting *shards = (struct setting *)setting_of(s, "fsdp"),
-                   *part = (struct setting *)setting_of(s, "selective-checkpointing"),
-                   *mixed = (struct setting *)setting_of(s, "mixed-precision");
-    const struct setting *again = setting_of(s, "fsdp-activation-checkpointing");
-    size_t i = 0;
-    while (i < ARRAY_LENGTH(words) && strcmp(shards->text, words[i].key) != 0) i++;
-    if (i < ARRAY_LENGTH(words)) shards->text = words[i].flag;
-    bool recomputes = again && strcasecmp(again->text, "false") != 0;
-    if (part && (!recomputes || !strcmp(part->text, "1"))) part->text = "false";
-    if (mixed) mixed->text = strcasecmp(mixed->text, "false") ? "bf16" : "no";
-    return mixed && !strcmp(mixed->text, "no") ? launch_set(s, "torch-dtype", "float32", err)
-                                               : launch_set(s, "bf16", "true", err);
-}
-
 // ---- all
 
-static const struct dialect dialects[] = {
-    {is_torchtune, torchtune_words, torchtune_left, take_torchtune},
-    {is_litgpt, litgpt_words, litgpt_left, take_litgpt},
-    {is_foundry, foundry_words, foundry_left, take_foundry}};
+static const struct dialect torchtune = {is_torchtune, torchtune_words, torchtune_left, NULL,
+                                         NULL,         take_torchtune},
+                            litgpt = {is_litgpt, litgpt_words, litgpt_left,
+                                      NULL,      NULL,         take_litgpt},
+                            foundry = {is_foundry, foundry_words, foundry_left,
+                                       NULL,       NULL,          take_foundry};
 
 static const struct dialect *dialect_of(const struct settings *pairs)
 {
-    for (size_t i = 0; i < ARRAY_LENGTH(dialects); i++)
-        if (dialects[i].is(pairs)) return &dialects[i];
+    static const struct dialect *const all[] = {
+        &torchtune,      &litgpt,           &foundry,        &dialect_levanter,
+        &dialect_xtuner, &dialect_xtuner_1, &dialect_maxtext};
+    for (size_t i = 0; i < ARRAY_LENGTH(all); i++)
+        if (all[i]->is(pairs)) return all[i];
     return NULL;
 }
 
 bool dialect_is(const struct settings *pairs) { return dialect_of(pairs) != NULL; }
 
-static enum status take_key(struct settings *s, const struct dialect *d, const struct setting *at,
-                            struct error *err)
+// What a key changes that has no flag; *known: that is known.
+static enum status take_effect(struct settings *s, const struct settings *pairs,
+                               const struct dialect *d, const struct setting *at, bool *known,
+                               struct error *err)
 {
+    const struct setting_effect *e = d->effects;
+    while (e && e->keys && !name_is_listed(e->keys, at->key, settings_base_length(at->key))) e++;
+    *known = e && e->keys;
+    if (!*known || !setting_has_effect(e, at)) return OK;
+    if (e->kind != EFFECT_ASSUMED)
+        return settings_refuse(pairs, at->key, err, "is not read: %s", e->text);
+    if (!s->said.assumed || !strstr(s->said.assumed, e->text)) said_assume(&s->said, "%s", e->text);
+    return OK;
+}
+
+static enum status take_key(struct settings *s, const struct settings *pairs,
+                            const struct dialect *d, const struct setting *at, struct error *err)
+{
+    bool known;
+    TRY(take_effect(s, pairs, d, at, &known, err));
+    if (known) return OK;
     size_t length = settings_base_length(at->key), section = strcspn(at->key, ".");
     const struct word *w = d->words;
     while (w->key && (strlen(w->key) != length || strncmp(w->key, at->key, length) != 0)) w++;
     if (w->key) return at->text ? launch_set(s, w->flag, at->text, err) : OK;
-    if (name_is_listed(d->left, at->key, length))
+    if (*d->left == '*' || name_is_listed(d->left, at->key, length) ||
+        (d->names && name_is_listed(d->names->names, at->key, length)))
         return said_ignore(&s->said,
                            arena_print(s->arena, "%.*s", (int)(section < length ? section : length),
                                        at->key)),
@@ -365,6 +394,8 @@ static enum status take_key(struct settings *s, const struct dialect *d, const s
 enum status dialect_take(struct settings *s, const struct settings *pairs, struct error *err)
 {
     const struct dialect *d = dialect_of(pairs);
-    for (int i = 0; i < pairs->count; i++) TRY(take_key(s, d, &pairs->items[i], err));
+    if (pairs->said.assumed && *pairs->said.assumed)
+        said_assume(&s->said, "%s", pairs->said.assumed);
+    for (int i = 0; i < pairs->count; i++) TRY(take_key(s, pairs, d, &pairs->items[i], err));
     return d->take(s, pairs, err);
 }
