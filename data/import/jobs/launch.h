@@ -73,7 +73,7 @@ bool launch_is_read(const struct setting_rows *rows, const char *key);
 // launch_log.c: whether the text holds a list of arguments that a run printed.
 bool launch_is_log(const char *text, size_t size);
 enum status launch_read_log(struct settings *s, const char *text, size_t size, struct error *err);
-// launch_internevo.c: whether the file's values are InternEvo's; as flags.
+// neox.c: whether the file's values are InternEvo's; as flags.
 bool launch_is_internevo(const struct settings *py);
 enum status launch_take_internevo(struct settings *s, const struct settings *py, struct error *err);
 // launch_yaml.c: whether the settings hold MODEL_ARGS.

@@ -1,4 +1,7 @@
-// GPT-NeoX's and InternEvo's settings under Megatron's names: what they mean together. See core.h.
+// GPT-NeoX's settings under Megatron's names: what they mean together; InternEvo's configuration in
+// Python as Megatron's flags. See core.h and launch.h.
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "data/import/jobs/core.h"
@@ -89,4 +92,133 @@ void core_internevo(struct run *r, const struct settings *s)
     set_batch(r);
     r->shape.qkv_bias = setting_of(s, "use-bias-in-attn-linear");
     r->shape.output_bias = r->shape.qkv_bias;
+}
+
+// ---- InternEvo (internlm/initialize/launch.py, model/modeling_*.py, modules/mlp.py at
+// c628a8c87411)
+
+static const char *text_of(const struct settings *py, const char *key)
+{
+    const struct setting *at = setting_of(py, key);
+    return at ? at->text : NULL;
+}
+
+// "parallel.KIND", a number or a table with "size"; `absent` if it is neither.
+static const char *degree(struct settings *s, const struct settings *py, const char *kind,
+                          const char *absent)
+{
+    const char *own = text_of(py, arena_print(s->arena, "parallel.%s", kind)),
+               *size = text_of(py, arena_print(s->arena, "parallel.%s.size", kind));
+    return size ? size : own ? own : absent;
+}
+
+static enum status take_layout(struct settings *s, const struct settings *py, struct error *err)
+{
+    const char *tensor = degree(s, py, "tensor", "1"), *weight = degree(s, py, "weight", "1"),
+               *zero = degree(s, py, "zero1", "-1"), *mode = text_of(py, "parallel.tensor.mode"),
+               *flag = text_of(py, "parallel.sequence_parallel");
+    bool split = atoi(tensor) > 1;
+    if (is(mode, "isp") && (split || atoi(weight) > 1))
+        return settings_refuse(py, "parallel.tensor.mode", err,
+                               "isp gathers weights on part of the ranks, which a job has no key "
+                               "for: leave weight parallelism out");
+    if (is(text_of(py, "parallel.zero1.fsdp"), "true"))
+        return settings_refuse(py, "parallel.zero1.fsdp", err,
+                               "weights are sharded, too: state zero 3 in the job");
+    TRY(launch_set(s, "tensor-model-parallel-size", is(mode, "isp") ? "1" : tensor, err));
+    TRY(launch_set(s, "pipeline-model-parallel-size", degree(s, py, "pipeline", "1"), err));
+    if (split && (is(mode, "msp") || is(mode, "fsp") || is(flag, "true")))
+        TRY(launch_set(s, "sequence-parallel", "", err));
+    if (strcmp(zero, "1") != 0) TRY(launch_set(s, "use-distributed-optimizer", "", err));
+    if (atoi(zero) > 1)
+        said_assume(&s->said, "states are shared by all data ranks, not by zero1's %.12s", zero);
+    const char *chunks = text_of(py, "model.num_chunks");
+    if (chunks && atoi(chunks) > 1)
+        TRY(launch_set(s, "num-virtual-stages-per-pipeline-rank", chunks, err));
+    if (is(text_of(py, "hybrid_zero_optimizer.overlap_sync_grad"), "true"))
+        TRY(launch_set(s, "overlap-grad-reduce", "", err));
+    return OK;
+}
+
+// model.checkpoint: true, false, or a share of the layers.
+static enum status take_recompute(struct settings *s, const struct settings *py, struct error *err)
+{
+    const char *text = text_of(py, "model.checkpoint");
+    double share = !text || is(text, "false") ? 0 : is(text, "true") ? 1 : atof(text);
+    int64_t layers = (int64_t)settings_number(py, "model.num_layers");
+    if (!(share > 0)) return OK;
+    TRY(launch_set(s, "recompute-granularity", "full", err));
+    if (share >= 1) return launch_set(s, "recompute-method", "uniform", err);
+    const char *stages = degree(s, py, "pipeline", "1");
+    int64_t of = atoll(stages) > 0 ? atoll(stages) : 1;
+    TRY(launch_set(s, "recompute-method", "block", err));
+    return launch_set(s, "recompute-num-layers",
+                      arena_print(s->arena, "%.0f", (double)(layers / of) * share), err);
+}
+
+static enum status take_shape(struct settings *s, const struct settings *py, struct error *err)
+{
+    static const char *const types[] = {"INTERNLM", "INTERNLM2_PUBLIC", "INTERNLM3", "LLAMA2"};
+    enum { WIDTH_OF = 256 };
+    const char *type = text_of(py, "model_type"), *ratio = text_of(py, "model.mlp_ratio"),
+               *dtype = text_of(py, "model.dtype"), *norm = text_of(py, "model.norm_type"),
+               *experts = text_of(py, "model.num_experts");
+    double hidden = settings_number(py, "model.hidden_size");
+    size_t i = 0;
+    if (!type) type = "INTERNLM";
+    while (i < ARRAY_LENGTH(types) && strcmp(types[i], type) != 0) i++;
+    if (i == ARRAY_LENGTH(types) || (experts && atoi(experts) > 1))
+        return settings_refuse(
+            py, i == ARRAY_LENGTH(types) ? "model_type" : "model.num_experts", err,
+            "expected InternLM or Llama without experts, found %.40s: take the "
+            "model from its config.json (plumbline import hf), and state the job",
+            type);
+    double wide = floor(hidden * (ratio ? atof(ratio) : 4));
+    if (!(wide >= 0 && wide < 1e9)) wide = 0;
+    wide = ceil(wide / WIDTH_OF) * WIDTH_OF;
+    TRY(launch_set(s, "ffn-hidden-size", arena_print(s->arena, "%.0f", wide), err));
+    TRY(launch_set(s, "swiglu", "", err));
+    TRY(launch_set(s, "position-embedding-type", "rope", err));
+    TRY(launch_set(s, "untie-embeddings-and-output-weights", "", err));
+    TRY(launch_set(s, "disable-bias-linear", "", err));
+    bool biased = !i && !is(text_of(py, "model.no_bias"), "true"); // InternLM's first
+    if (biased) TRY(launch_set(s, "use-bias-in-attn-linear", "", err));
+    TRY(launch_set(s, "normalization", !norm || is(norm, "rmsnorm") ? "RMSNorm" : "LayerNorm",
+                   err));
+    TRY(launch_set(s, "attention-dropout", "0", err));
+    TRY(launch_set(s, "hidden-dropout", "0", err));
+    if (!is(text_of(py, "model.use_flash_attn"), "false"))
+        TRY(launch_set(s, "use-flash-attn", "", err));
+    bool half = !dtype || strstr(dtype, "float16") || strstr(dtype, "half");
+    if (half) TRY(launch_set(s, dtype && !strstr(dtype, "bfloat16") ? "fp16" : "bf16", "", err));
+    return OK;
+}
+
+bool launch_is_internevo(const struct settings *py)
+{
+    return (setting_of(py, "data.seq_len") || setting_of(py, "data.micro_bsz")) &&
+           setting_of(py, "model.num_layers");
+}
+
+enum status launch_take_internevo(struct settings *s, const struct settings *py, struct error *err)
+{
+    static const char *const names[][2] = {{"data.seq_len", "seq-length"},
+                                           {"data.micro_bsz", "micro-batch-size"},
+                                           {"data.micro_num", "gradient-accumulation-steps"},
+                                           {"model.num_layers", "num-layers"},
+                                           {"model.hidden_size", "hidden-size"},
+                                           {"model.num_attention_heads", "num-attention-heads"},
+                                           {"model.num_kv_attention_heads", "num-key-value-heads"},
+                                           {"model.vocab_size", "padded-vocab-size"},
+                                           {"model.layer_norm_epsilon", "norm-epsilon"},
+                                           {"model.rope_base", "rotary-base"}};
+    s->program = LAUNCH_OF_INTERNEVO;
+    for (size_t i = 0; i < ARRAY_LENGTH(names); i++) {
+        const char *text = text_of(py, names[i][0]);
+        if (text) TRY(launch_set(s, names[i][1], text, err));
+    }
+    if (!text_of(py, "data.micro_num")) TRY(launch_set(s, "gradient-accumulation-steps", "1", err));
+    TRY(take_shape(s, py, err));
+    TRY(take_recompute(s, py, err));
+    return take_layout(s, py, err);
 }

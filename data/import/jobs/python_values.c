@@ -1,5 +1,5 @@
-// Values of Python, read as settings without running anything. See python.h.
-#include "data/import/jobs/python.h"
+// Values of Python, read as settings without running anything. See settings.h.
+#include "data/import/jobs/settings.h"
 
 #include <ctype.h>
 #include <math.h>

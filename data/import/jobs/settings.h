@@ -172,3 +172,46 @@ enum status source_value(struct settings_source *r, const char *key, struct erro
 enum status source_add(struct settings_source *r, const char *key, const char *text,
                        struct error *err);
 const char *source_join(const struct settings_source *r, const char *before, const char *part);
+
+// ---- for the reader of Python, of which values are read and nothing is run: settings_python.c
+
+enum { CALLS_MOST = 16 }; // within each other
+
+struct variable {
+    const char *name, *at; // its expression
+    int line;
+};
+
+struct python {
+    struct settings_source source;
+    const char *root; // the variable that is the configuration
+    bool module;      // assignments of the file itself are settings, which later ones name
+    struct variable *variables;
+    int variable_count, variable_capacity, depth;
+};
+
+struct settings *python_settings(struct python *p);
+bool python_at(const struct python *p, const char *text);
+void python_skip_line(struct python *p);
+void python_skip_string(struct python *p); // over "a", 'a' or """a"""
+// To the comma, the bracket or the line end that ends an expression.
+void python_skip_expression(struct python *p, bool in_brackets);
+const char *python_name(struct python *p); // a.b.c; "": none
+// The same with what stands in brackets behind it: adam["beta"] is adam.beta.
+const char *python_key(struct python *p);
+// The value here under the key; what is not known is left out. in_brackets: it may go over lines.
+enum status python_value(struct python *p, const char *key, bool in_brackets, struct error *err);
+// Arguments up to the bracket that closes them, each under its name or its index.
+enum status python_arguments(struct python *p, const char *key, char close, struct error *err);
+// The number that an expression here makes; false, and nothing is read: none. Its text.
+bool python_number(struct python *p, double *number);
+const char *python_number_text(const struct python *p, double number);
+
+// ---- both forms of torchtitan's configuration: torchtitan_python.c
+
+// Python's, in the keys of TOML's; config: its function, NULL: as settings_read_python chooses.
+enum status titan_read_python(struct settings *s, const char *path, const char *config,
+                              struct arena *arena, struct error *err);
+// Primus's YAML for torchtitan, in the keys of TOML's.
+enum status titan_read_primus(struct settings *s, const char *path, struct arena *arena,
+                              struct error *err);

@@ -347,7 +347,8 @@ enum status launch_take_openrlhf(struct settings *s, struct error *err)
         {"actor-num-gpus-per-node", "nproc-per-node"},
         {"actor.num-gpus-per-node", "nproc-per-node"},
     };
-    s->openrlhf = s->program && strstr(s->program, "openrlhf.") != NULL;
+    s->openrlhf = setting_of(s, "micro-train-batch-size") || // its scripts before it was a module
+                  (s->program && strstr(s->program, "openrlhf."));
     if (!s->openrlhf) return OK;
     bool sections = false;
     for (int i = 0; i < s->count; i++)

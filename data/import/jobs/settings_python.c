@@ -2,7 +2,7 @@
 // ("config.training.steps = 10", "return Trainer.Config(parallelism=ParallelismConfig(...))") as
 // settings: arguments under the key of their call, whose own text is the name of what is called.
 // Nothing is run: what depends on more than this file is left out, and recipes are noted.
-#include "data/import/jobs/python.h"
+#include "data/import/jobs/settings.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 
 #include "data/base/names.h"
 #include "data/import/jobs/importer.h"
-#include "data/import/jobs/torchtitan.h"
+#include "data/import/jobs/settings.h"
 #include "data/kinds/schedules.h"
 
 static const struct run defaults = {.local_batch = 8,

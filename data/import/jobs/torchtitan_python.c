@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "data/base/grow.h"
-#include "data/import/jobs/torchtitan.h"
+#include "data/import/jobs/settings.h"
 
 static void rename_setting(struct settings *s, const char *from, const char *to)
 {

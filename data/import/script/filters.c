@@ -1,5 +1,5 @@
-// What is printed into a command that changes text: tr, cut, head, tail, xargs, sed, awk, as far as
-// scripts need them to make a list of flags. What is not understood stays open.
+// What is printed into a command that changes text: tr, cut, head, tail, xargs, sed, awk, wc, grep,
+// as far as scripts need them to make a list of flags. What is not understood stays open.
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,7 +92,54 @@ static bool run_cut(struct filter *t)
     return put_column(t, field, sign);
 }
 
-// awk '{print $N}', also with -F.
+static void put_number(struct filter *t, long number)
+{
+    const char *text = arena_print(t->f->arena, "%ld\n", number);
+    part_add(t->f, &t->out, text, strlen(text));
+}
+
+// wc -l, wc -w, grep -c . (lines that are not empty).
+static bool run_count(struct filter *t)
+{
+    bool words = is(t, 0, "wc") && is(t, 1, "-w"), lines = is(t, 0, "wc") && is(t, 1, "-l"),
+         full = is(t, 0, "grep") && is(t, 1, "-c") && is(t, 2, ".") && t->count == 3;
+    long count = 0;
+    if (!full && (t->count != 2 || !(words || lines))) return false;
+    for (const char *s = t->text, *before = "\n"; *s; before = s++) {
+        bool blank = isspace((unsigned char)*s), after = isspace((unsigned char)*before);
+        count += lines ? *s == '\n' : full ? *s != '\n' && *before == '\n' : !blank && after;
+    }
+    return put_number(t, count), true;
+}
+
+// grep -o, of one sign: each of them on a line.
+static bool run_grep(struct filter *t)
+{
+    if (!is(t, 1, "-o") || t->count != 3 || !ispunct((unsigned char)t->words[2][0]) ||
+        t->words[2][1] || strchr(".*[^$\\", t->words[2][0]))
+        return run_count(t);
+    for (const char *s = t->text; *s; s++)
+        if (*s == t->words[2][0]) put(t, *s), put(t, '\n');
+    return true;
+}
+
+// How many parts the sign divides each line into; without it, words.
+static bool put_parts(struct filter *t, char sign)
+{
+    for (const char *line = t->text; *line;) {
+        const char *end = line + strcspn(line, "\n");
+        long count = sign && end > line;
+        for (const char *s = line; s < end; s++) {
+            bool blank = isspace((unsigned char)*s);
+            count += sign ? *s == sign : !blank && (s == line || isspace((unsigned char)s[-1]));
+        }
+        put_number(t, count);
+        line = end + (*end == '\n');
+    }
+    return true;
+}
+
+// awk '{print $N}' and '{print NF}', also with -F.
 static bool run_awk(struct filter *t)
 {
     char sign = '\0';
@@ -103,6 +150,8 @@ static bool run_awk(struct filter *t)
     }
     const char *program = at + 1 == t->count ? t->words[at] : "";
     program += strspn(program, "{ "); // }
+    if (!strncmp(program, "print NF", 8) && !program[8 + strspn(program + 8, " ;}")])
+        return put_parts(t, sign);
     if (strncmp(program, "print $", 7) != 0) return false;
     char *end;
     long column = strtol(program + 7, &end, 10);
@@ -181,6 +230,8 @@ const char *script_filtered(struct follow *f, const char **words, int count, con
     else if (is(&t, 0, "head") || is(&t, 0, "tail")) done = run_lines(&t, is(&t, 0, "head"));
     else if (is(&t, 0, "xargs")) done = run_xargs(&t);
     else if (is(&t, 0, "sed")) done = run_sed(&t);
+    else if (is(&t, 0, "wc")) done = run_count(&t);
+    else if (is(&t, 0, "grep")) done = run_grep(&t);
     else if (is(&t, 0, "cat") && count == 1) return text;
     return done && !f->over ? t.out.s : NULL;
 }

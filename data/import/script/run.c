@@ -88,7 +88,7 @@ static const char *config_in(struct follow *f, const char **words, int count)
     static const char launchers[] = "python python3 torchrun accelerate deepspeed tune litgpt "
                                     "composer axolotl swift trl llamafactory-cli xtuner",
                       own[] = "--config_file --config-file --deepspeed --deepspeed_config --fsdp",
-                      others[] = "export eval chat api webui webchat infer serve merge";
+                      others[] = "export eval chat api webui webchat infer serve merge preprocess";
     const char *found = NULL;
     bool launches = false, begun = false; // begun: the program's own words
     for (int i = 0; i < count; i++) {

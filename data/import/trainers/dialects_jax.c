@@ -45,10 +45,10 @@ static enum status take_levanter(struct settings *s, const struct settings *pair
     if (!batch) TRY(dialect_default(s, "batch-of-all", "512", err));
     if (!micro || atoi(micro->text) < 0) settings_replace(s, "micro-batch-size", "0", 0);
     if (length) TRY(launch_set(s, "max-length", length, err));
-    if (!from || none) TRY(launch_set(s, "model", type ? type : "gpt2", err));
+    if (!from || none) settings_replace(s, "model", type ? type : "gpt2", 0);
     said_assume(&s->said, "the model's sizes are the section's: %.40s, written as a model",
                 type ? type : "gpt2");
-    if (!setting_of(s, "max-length"))
+    if (!setting_of(s, "max-length") && !dialect_is_true(pairs, "use_hf_model_config"))
         TRY(dialect_default(s, "max-length", !type || strstr(type, "gpt2") ? "1024" : "2048", err));
     if (again && strcasecmp(again->text, "false") != 0) again->text = "true";
     else if (!again) TRY(dialect_default(s, "gradient-checkpointing", "true", err));

@@ -75,6 +75,11 @@ enum status dialect_take_colossal(struct settings *s, struct error *err)
         if (at && (*at->text || strcmp(names[k].flag, "model") != 0))
             rename_flag(s, names[k].key, names[k].flag);
     }
+    if (!setting_of(s, "per-device-train-batch-size") && !setting_of(s, "micro-batch-size"))
+        return refuse(err,
+                      "%s: --plugin: expected --batch_size beside it, as ColossalAI's programs of "
+                      "language models have it, found none: it trains another model",
+                      s->document.path);
     while (i < ARRAY_LENGTH(plugins) && !strstr(plugin->text, plugins[i].plugin)) i++;
     if (i == ARRAY_LENGTH(plugins))
         return refuse(err, "%s: --plugin: expected zero2, gemini, 3d or ddp, found \"%.40s\"",

@@ -66,7 +66,8 @@ static enum status check_program(const struct run *r, const struct settings *s, 
         return refuse(
             err, "%s: megatron: ms-swift's launch of Megatron: plumbline import megatron reads it",
             r->file);
-    if (s->openrlhf) name = strstr(name, "openrlhf.") + strlen("openrlhf."); // "rlhf" of no task
+    const char *module = strstr(name, "openrlhf.");
+    if (s->openrlhf && module) name = module + strlen("openrlhf."); // "rlhf" of no task
     for (size_t i = 0; !s->policy_alone && i < ARRAY_LENGTH(others); i++)
         if (find_in_any_case(name, others[i]))
             return refuse(err, "%s: %.80s is not read: " SETTING_OF_OTHERS, r->file, s->program);
@@ -125,7 +126,8 @@ static void take_answers(struct run *r, struct settings *s)
 static void set_adapters(struct run *r, struct settings *s)
 {
     bool every = setting_of(s, "finetuning-type") || setting_of(s, "tuner-type") ||
-                 setting_of(s, "train-type") || setting_of(s, "lora-module-name");
+                 setting_of(s, "train-type") || setting_of(s, "lora-module-name") ||
+                 setting_of(s, "lora-dim"); // DeepSpeed-Chat's
     adapters_default(r, s, 8, every ? "all" : "q_proj, v_proj");
 }
 
@@ -234,9 +236,11 @@ static enum status read_settings(struct settings *s, const struct asked *asked, 
 {
     TRY(trainer_files(s, asked, err));
     bool refers;
+    struct setting *flash = (struct setting *)setting_of(s, "flash-attn");
+    if (flash && flash->text && !*flash->text) flash->text = "fa2"; // a flag alone
     if (!settings_take_policy(s))
         s->policy_alone = takes_pairs(s, &refers) ||
-                          (s->openrlhf && strstr(s->program, "train_ppo"));
+                          (s->openrlhf && s->program && strstr(s->program, "train_ppo"));
     return OK;
 }
 
