@@ -100,7 +100,7 @@ told 'write "frozen": true, "adapter_rank": 8, "adapter_modules": ..query", "val
 stage '{"zero_optimization": {}}' '"zero": 0' # DeepSpeedZeroConfig's default
 echo '{"zero_optimization": {"stage": ""}}' >"$work/configs/my.json"
 "$plumbline" import trainer "$work/scripts/t.sh" --gpus 8 2>"$work/err" && wrong "no stage is read"
-told 'which ZeRO stage it is'
+told 'the ZeRO stage is stated in'
 
 # NxD Training: its names of biases and experts; a manual precision is several keys together
 neuron() { # TYPE OF PRECISION

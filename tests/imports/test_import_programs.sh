@@ -135,6 +135,9 @@ printf 'torchrun --nproc-per-node 4 train.py --plugin gemini --train_batch_size 
     >"$work/c.sh"
 no trainer c.sh 'plugin: expected --batch_size beside it'
 
+printf '[model]\nbackbone = "v"\n[training]\nbatch_size = 1\n' >"$work/v.toml"
+no torchtitan v.toml 'line 2: model.backbone: expected model.name' --gpus 8
+
 # ---- what scripts count
 counted() { # PIPE
     printf 'A=0,1,2\ntorchrun --nproc_per_node $(echo $A | %s) train.py --cutoff_len 8 %s\n' "$1" \

@@ -288,11 +288,27 @@ static void note_rest(struct settings *s, const struct run *r)
     note_model(s, r);
 }
 
+// A fork for other models has a section of the model without its name.
+static enum status check_section(const struct settings *s, struct error *err)
+{
+    static const char section[] = "model.";
+    const char *own = NULL;
+    for (int i = 0; i < s->count; i++)
+        if (!strncmp(s->items[i].key, section, sizeof section - 1)) own = s->items[i].key;
+    if (!own || setting_of(s, "model.name") || setting_of(s, "model.flavor") ||
+        setting_of(s, "training.seq_len"))
+        return OK;
+    return settings_refuse(s, own, err,
+                           "expected model.name, model.flavor or training.seq_len, found none: a "
+                           "fork of torchtitan's for models that are not of language");
+}
+
 static enum status read_run(struct run *r, struct settings *s, const struct asked *asked,
                             struct error *err)
 {
     struct job *j = &r->job;
     struct layout *l = &j->layout;
+    TRY(check_section(s, err));
     if (r->model && !strcmp(r->model, "flux"))
         return settings_refuse(s, "model.name", err,
                                "trains a diffusion model; those that are read are of language");
