@@ -33,16 +33,6 @@ static int compare_messages(const void *left, const void *right)
     return a->slice < b->slice ? -1 : a->slice > b->slice;
 }
 
-static bool is_pass(enum run_event_kind kind)
-{
-    return kind == EVENT_FORWARD || kind == EVENT_BACKWARD || kind == EVENT_WEIGHT;
-}
-
-static bool is_message(enum run_event_kind kind)
-{
-    return kind == EVENT_SEND_FORWARD || kind == EVENT_SEND_BACKWARD;
-}
-
 struct messages {
     struct run_event *of; // sorted
     int count;
@@ -76,8 +66,9 @@ void message_ends_add(struct message_ends *ends, const struct plan_run *run, str
     int count = 0;
     for (int i = 0; i < run->event_count; i++) {
         const struct run_event *e = &run->events[i];
-        if (is_pass(e->kind)) passes[count++] = *e;
-        if (is_message(e->kind)) m.of[m.count++] = *e;
+        if (e->kind == EVENT_FORWARD || e->kind == EVENT_BACKWARD || e->kind == EVENT_WEIGHT)
+            passes[count++] = *e;
+        if (e->kind == EVENT_SEND_FORWARD || e->kind == EVENT_SEND_BACKWARD) m.of[m.count++] = *e;
     }
     qsort(passes, (size_t)count, sizeof *passes, compare_passes);
     qsort(m.of, (size_t)m.count, sizeof *m.of, compare_messages);

@@ -246,9 +246,8 @@ static void draw_pareto(struct frame *f)
     struct point_drawn *all = NULL;
     int count = 0, capacity = 0, front = 0;
     for (int s = 0; s < f->series_count; s++)
-        for (int i = 0; i < f->series[s].count; i++) {
+        for (int i = 0; i < f->series[s].count; i++)
             *GROWN(f->arena, all, count, capacity, 16) = f->series[s].points[i];
-        }
     qsort(all, (size_t)count, sizeof *all, by_x);
     for (int i = 0; i < count; i++)
         if (!front || all[i].y < all[front - 1].y) all[front++] = all[i];

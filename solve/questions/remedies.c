@@ -67,18 +67,13 @@ static struct node_group *copy_groups(const struct remedies *r, struct problem *
     return c->groups = TAKE_COPY(r->arena, c->groups, c->group_count);
 }
 
-// amount: for the first group; the other groups grow by the same factor, rounded up.
-static int64_t share_of(int64_t own, int64_t amount, int64_t first)
-{
-    return (own * amount + first - 1) / first;
-}
-
+// amount: of the first group; the others grow by the same factor, rounded up.
 static bool change_nodes(const struct remedies *r, struct problem *changed, int64_t amount)
 {
     struct node_group *groups = copy_groups(r, changed);
     int64_t first = groups[0].nodes;
     for (int i = 0; i < changed->cluster.group_count; i++) {
-        int64_t nodes = share_of(groups[i].nodes, amount, first);
+        int64_t nodes = (groups[i].nodes * amount + first - 1) / first;
         if (nodes > NODES_MOST) return false;
         groups[i].nodes = (int)nodes;
     }

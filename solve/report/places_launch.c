@@ -112,9 +112,9 @@ static enum status print_hosts(struct text *out, const struct launch *l, struct 
             if (!strcmp(host, host_of(l, before)))
                 return refuse(
                     err,
-                    "%s: ranks are numbered host by host, and those of '%s' do not stand "
-                    "together in the order %s; expected another --rank-order, or --format "
-                    "hostfile or rankfile, which give each rank its host",
+                    "%s: ranks are numbered host by host, and those of '%s' are not consecutive "
+                    "in the order %s; expected another --rank-order, or --format hostfile or "
+                    "rankfile, which give each rank its host",
                     l->plan->document.path, host, rank_order_names[l->order]);
         text_put(out, "%s slots=%lld\n", host, (long long)(next - global));
     }

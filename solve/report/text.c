@@ -246,11 +246,6 @@ static void print_times(struct text *out, const struct plan *plan)
                  report_time(plan->embedding_sync_ns, out->arena));
 }
 
-static const char *bytes_or_dash(int64_t bytes, struct arena *arena)
-{
-    return bytes ? report_gigabytes(bytes, arena) : "-";
-}
-
 void report_memory_table(struct report_table *t, const struct plan *plan, struct arena *arena)
 {
     // A rank's stages share its devices, and their peaks need not coincide.
@@ -278,7 +273,7 @@ void report_memory_table(struct report_table *t, const struct plan *plan, struct
         double share = limit > 0 ? (double)total / (double)limit : 1;
         report_cell(t, arena_print(arena, "%d", s));
         for (size_t i = 0; i < ARRAY_LENGTH(parts); i++)
-            report_cell(t, bytes_or_dash(parts[i], arena));
+            report_cell(t, parts[i] ? report_gigabytes(parts[i], arena) : "-");
         report_cell(t, report_gigabytes(total, arena));
         report_cell(t, report_gigabytes(limit, arena));
         report_cell(t, report_bar(share, 8, arena));

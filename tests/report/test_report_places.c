@@ -41,7 +41,7 @@ TEST(test_orders)
                         "rank 0=a slot=0\nrank 1=a slot=1\nrank 2=b slot=0\nrank 3=b slot=1\nrank "
                         "4=a slot=2\nrank 5=a slot=3\nrank 6=b slot=2\nrank 7=b slot=3\n");
     assert_non_null(strstr(launch(together, LAUNCH_HOSTS, RANK_ORDER_PIPELINE_FIRST, BAD_INPUT),
-                           "those of 'a' do not stand together"));
+                           "those of 'a' are not consecutive"));
 }
 
 // ---- random placements against the rank orders' own words
