@@ -7,7 +7,7 @@ BIN=${BIN:-bin} work=build/test_resume.$$ failed=0
 mkdir -p "$work" && trap 'rm -rf "$work"' EXIT
 plumbline=$BIN/plumbline
 
-wrong() { echo "resume: $*" >&2; failed=1; }
+wrong() { echo "FAILED: resume: $*" >&2; failed=1; }
 solve() { "$plumbline" solve "$work/a/problem.json" --quiet "$@" 2>"$work/log"; }
 field() { sed -n "s/^  \"$2\": \"*\([^\",]*\)\"*,*\$/\1/p" "$work/$1.json" | head -1; }
 same() { # FILE: as good as the whole search's plan

@@ -6,7 +6,7 @@ BIN=${BIN:-bin} work=build/test_nearest.$$ failed=0
 mkdir -p "$work" && trap 'rm -rf "$work"' EXIT
 plumbline=$BIN/plumbline
 
-wrong() { echo "nearest: $*" >&2; failed=1; }
+wrong() { echo "FAILED: nearest: $*" >&2; failed=1; }
 
 if ! command -v python3 >/dev/null; then
     echo "nearest: no python3; not tested"
