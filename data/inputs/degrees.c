@@ -139,6 +139,34 @@ enum status problem_check_pool_layout(const struct problem *p, struct error *err
                   job, (long long)devices, l->pool);
 }
 
+// States in groups of data ranks are neither placed rank by rank nor compressed, and have the
+// layout's data degree.
+enum status problem_check_shard(const struct problem *p, struct error *err)
+{
+    const struct job *j = &p->job;
+    enum framework framework = j->space.framework;
+    bool pools = false;
+    for (int i = 0; i < p->model.run_count; i++)
+        pools = pools || p->model.runs[i].kind == LAYER_MEMORY;
+    const char *wanted = p->cluster.places.node_count ? "a cluster without places"
+                         : job_has_widths(j)          ? "stage_degrees uniform"
+                         : j->vocabulary_tensor_count ? "no vocabulary_tensor"
+                         : j->gradient_option_count   ? "no gradient_options"
+                         : j->whole_gradient_sums     ? "whole_gradient_sums false"
+                         : j->owner_broadcasts && (j->layout.zero != 1 ||
+                                                   j->space.axes[SPACE_ZERO].kind != AXIS_FIXED)
+                             ? "zero 1 alone, as with owner_broadcasts,"
+                         : j->objective == OBJECTIVE_PIPETTE  ? "another objective than \"pipette\""
+                         : pools                              ? "a model without memory layers"
+                         : !j->space.given && !j->layout.zero ? "zero 1 to 3"
+                         : framework == FRAMEWORK_DEEPSPEED || framework == FRAMEWORK_AXONN
+                             ? "space.framework \"megatron\", \"nemo\", \"torchtitan\" or \"any\""
+                             : NULL;
+    if (!j->layout.data_shard || !wanted) return OK;
+    return refuse(err, "%s: layout.data_shard: expected %s next to it",
+                  name_or(j->document.path, "job"), wanted);
+}
+
 // ---- the space of a framework
 
 static bool take_first(void *argument, int64_t number, const struct layout *layout)

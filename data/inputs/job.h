@@ -85,6 +85,7 @@ struct layout {
     enum gradient_sync gradient_sync;
     bool fused_embedding_sync; // one all-reduce over the first and last stage's ranks (Optimus-CC)
     int zero; // 0 to 3: nothing, optimizer state, gradients, weights sharded over data x context
+    int data_shard; // data ranks side by side that share this once; other groups have it alike
     bool offload_optimizer; // optimizer state is in host memory and is updated there
     // true: the iteration ends for all ranks together. false: a rank goes on with the next
     // iteration as soon as its own optimizer step is done (zero-bubble's post-validation), and T is
@@ -137,6 +138,7 @@ static inline int64_t layout_expert_ranks(const struct layout *l)
     return (int64_t)l->data * l->context * (l->tensor / layout_expert_tensor(l));
 }
 
+int layout_data_shard(const struct layout *l); // all data ranks, where none are stated
 // Devices of a pool; 0: there is none.
 static inline int64_t layout_pool_devices(const struct layout *l, enum pool_span span)
 {
@@ -379,13 +381,12 @@ struct job {
     bool gathered_inputs;        // what sequence-parallel tensor ranks gather for a product is kept
                                  // for its backward pass; for trainer other, torchtitan always does
     bool whole_gradient_sums;    // at ZeRO 1 every rank gets all sums, in fp32; for trainer other
-    bool owner_broadcasts;   // at ZeRO 1 each tensor's state is one rank's, which sends its weights
-                             // to the others by itself; for trainer other
-    bool split_gate;         // gate and up are two products, and their inputs' gradients are summed
-                             // separately; for trainer other
-    bool scattered_messages; // each tensor rank sends only its part of a message between stages
-    bool overlapped_messages;     // ranks compute during messages, whatever the costs say
-    bool overlapped_tensor;       // sums over tensor ranks overlap with the products chunk by chunk
+    bool owner_broadcasts; // at ZeRO 1 each tensor's state is one rank's, which sends its weights
+                           // to the others; for trainer other
+    bool split_gate; // gate and up are two products, with two sums of gradients; for trainer other
+    bool scattered_messages;  // each tensor rank sends only its part of a message between stages
+    bool overlapped_messages; // ranks compute during messages, whatever the costs say
+    bool overlapped_tensor;   // sums over tensor ranks overlap with the products chunk by chunk
     bool exposed_input_gradients; // nothing hides those of input gradients; for trainer megatron
     enum attention_kernel attention_kernel; // for fused attention
     enum dispatcher dispatcher;             // of experts' tokens

@@ -150,6 +150,7 @@ static const struct member layout_rows[] = {
     KEY_NAME(layout, gradient_sync, OPTIONAL, ALWAYS_WRITTEN, gradient_sync_names),
     KEY_BOOL(layout, fused_embedding_sync, OPTIONAL, ALWAYS_WRITTEN),
     KEY_INT(layout, zero, OPTIONAL, ALWAYS_WRITTEN, 0, 3),
+    KEY_INT(layout, data_shard, OPTIONAL, IF_SET, 1, DEGREE_MAX),
     KEY_BOOL(layout, offload_optimizer, OPTIONAL, ALWAYS_WRITTEN),
     KEY_BOOL(layout, barrier, OPTIONAL, ALWAYS_WRITTEN),
     KEY_INT(layout, local_loss_every, OPTIONAL, ALWAYS_WRITTEN, 0, STAGES_MAX),
@@ -221,6 +222,23 @@ static enum status check_experts(const struct layout *l, struct error *err)
     return OK;
 }
 
+int layout_data_shard(const struct layout *l) { return l->data_shard ? l->data_shard : l->data; }
+
+// Groups of data ranks that share states; each holds all parts of every expert.
+static enum status check_shard(const struct layout *l, struct error *err)
+{
+    int shard = layout_data_shard(l);
+    if (l->data % shard)
+        return refuse(err, "layout.data_shard: expected a divisor of data %d, found %d", l->data,
+                      shard);
+    if (layout_expert_ranks(l) / l->expert % (l->data / shard) == 0) return OK;
+    return refuse(err,
+                  "layout.data_shard: expected groups of ranks that each have every expert: a "
+                  "number of them, data %d / data_shard, that divides the %lld copies of each "
+                  "expert, found data_shard %d",
+                  l->data, (long long)(layout_expert_ranks(l) / l->expert), shard);
+}
+
 static enum status check_setting(const struct layout *l, struct error *err)
 {
     bool counts = l->recompute == 1 + RECOMPUTE_FIRST_LAYERS;
@@ -267,6 +285,7 @@ enum status layout_check(const struct layout *l, struct error *err)
 {
     TRY(members_check(&layout_members, l, "layout.", err));
     TRY(check_experts(l, err));
+    TRY(check_shard(l, err));
     int64_t inner = (int64_t)l->grid_depth * l->grid_rows;
     if (inner < 0 || inner == 1 || l->grid_depth < 0 || (inner > 1 && l->tensor % inner) ||
         (inner == 0 && (l->grid_depth || l->grid_rows)))

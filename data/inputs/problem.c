@@ -364,6 +364,7 @@ enum status problem_check(const struct problem *p, struct error *err)
     TRY(fail_within(err, framework_check_gpus(&p->job, &p->model, &p->cluster, &p->costs, err),
                     "%s: ", job));
     TRY(problem_check_grid(p, err));
+    TRY(problem_check_shard(p, err));
     TRY(check_mtp(p, job, err));
     TRY(p->job.space.given ? problem_check_framework(p, err) : check_layout_fits(p, err));
     TRY(check_shared(p, err));

@@ -42,6 +42,7 @@ enum status problem_check_framework(const struct problem *p, struct error *err);
 // For tensor grids: model, job and cluster; separately the layout.
 enum status problem_check_grid(const struct problem *p, struct error *err);
 enum status problem_check_grid_layout(const struct problem *p, struct error *err);
+enum status problem_check_shard(const struct problem *p, struct error *err); // layout.data_shard
 enum status problem_check_pool_layout(const struct problem *p, struct error *err);
 enum status problem_check_layout(const struct problem *p,
                                  struct error *err); // what problem_check then leaves out

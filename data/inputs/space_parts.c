@@ -194,12 +194,13 @@ bool layout_equal(const struct layout *a, const struct layout *b)
            a->sequence_parallel == b->sequence_parallel &&
            a->fused_attention == b->fused_attention && a->gradient_sync == b->gradient_sync &&
            a->fused_embedding_sync == b->fused_embedding_sync && a->zero == b->zero &&
-           a->offload_optimizer == b->offload_optimizer && a->barrier == b->barrier &&
-           a->local_loss_every == b->local_loss_every && a->stored_inputs == b->stored_inputs &&
-           a->slice_count == b->slice_count && a->recompute == b->recompute &&
-           a->recomputed_layers == b->recomputed_layers && a->context_kind == b->context_kind &&
-           a->overlapped_dispatch == b->overlapped_dispatch && a->pool == b->pool &&
-           a->grid_order == b->grid_order && a->grid_gathers == b->grid_gathers &&
+           a->data_shard == b->data_shard && a->offload_optimizer == b->offload_optimizer &&
+           a->barrier == b->barrier && a->local_loss_every == b->local_loss_every &&
+           a->stored_inputs == b->stored_inputs && a->slice_count == b->slice_count &&
+           a->recompute == b->recompute && a->recomputed_layers == b->recomputed_layers &&
+           a->context_kind == b->context_kind && a->overlapped_dispatch == b->overlapped_dispatch &&
+           a->pool == b->pool && a->grid_order == b->grid_order &&
+           a->grid_gathers == b->grid_gathers &&
            !memcmp(a->in_flight, b->in_flight, sizeof a->in_flight);
 }
 

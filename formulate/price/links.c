@@ -138,12 +138,12 @@ static int stages_across(int64_t node, int64_t slots, int64_t data, int64_t stag
 
 // The maximum number of rings of replicas that leave a node: none if every stage fits within one,
 // one if each stage can have nodes to itself; otherwise with device groups (tensor x context ranks)
-// placed in order.
-static int rings_that_leave(const struct pricing *x, int group)
+// placed in order. A stage's `parts` are what is a stage here.
+static int rings_that_leave(const struct pricing *x, int group, real parts)
 {
     const struct node_group *g = &x->problem->cluster.groups[group];
-    int64_t slots = g->gpus_per_node / (int64_t)(x->t * x->c), data = (int64_t)x->d,
-            stages = (int64_t)x->p;
+    int64_t slots = g->gpus_per_node / (int64_t)(x->t * x->c), data = (int64_t)(x->d / parts),
+            stages = (int64_t)(x->p * parts);
     int most = 0;
     if (!slots) return 1;
     if (data <= slots && (slots % data == 0 || stages <= g->nodes * (slots / data) ||
@@ -178,25 +178,31 @@ static struct link_price link_of_ring(const struct pricing *x, real ranks, real 
     return price;
 }
 
-// Each tensor rank of a node has its own ring over the replicas; each rank that has other experts,
-// over those that have the same.
-static struct link_price own_link_of_replicas(const struct pricing *x, int group, real ranks,
-                                              bool experts)
+// Rings side by side over replicas of a stage, or over those in each of its parts.
+static struct link_price link_of_rings(const struct pricing *x, int group, real ranks,
+                                       real side_by_side, real parts, bool one_nic)
 {
     const struct node_group *g = &x->problem->cluster.groups[group];
-    int rings = rings_that_leave(x, group);
-    real side_by_side = experts ? x->t_e * x->x : x->t;
+    int rings = rings_that_leave(x, group, parts);
     struct ring ring = {ranks, side_by_side, true};
-    struct link_price price = link_over(x, group, rings > 0, ring,
-                                        side_by_side * (rings > 1 ? rings : 1), goes_by_one_nic(x));
+    struct link_price price =
+        link_over(x, group, rings > 0, ring, side_by_side * (rings > 1 ? rings : 1), one_nic);
     price.rings = rings;
-    spread_over_nodes(x, &price, group, ranks, side_by_side, goes_by_one_nic(x));
-    if (rings > 0 && x->D <= g->gpus_per_node) { // some stages do not leave their node
+    spread_over_nodes(x, &price, group, ranks, side_by_side, one_nic);
+    if (rings > 0 && x->D / parts <= g->gpus_per_node) { // some stages do not leave their node
         struct link_price within = inside_price(x, group, ring);
         price.bytes_per_s = fminl(price.bytes_per_s, within.bytes_per_s);
         price.latency_s = fmaxl(price.latency_s, within.latency_s);
     }
     return price;
+}
+
+// Each tensor rank of a node has its own ring over the replicas; each rank that has other experts,
+// over those that have the same.
+static struct link_price own_link_of_replicas(const struct pricing *x, int group, real ranks,
+                                              bool experts)
+{
+    return link_of_rings(x, group, ranks, experts ? x->t_e * x->x : x->t, 1, goes_by_one_nic(x));
 }
 
 // For a sum by rings or by trees. The group's own link decides which, whatever the nodes.
@@ -214,7 +220,15 @@ static struct link_price link_of_replicas(const struct pricing *x, int group, re
 }
 
 // Links that most terms ask for, as the costs now have them; none of them depends on a run.
-enum kept_link { LINK_TENSOR, LINK_SYNC, LINK_EXPERT_SYNC, LINKS_KEPT };
+enum kept_link {
+    LINK_TENSOR,
+    LINK_SYNC,
+    LINK_EXPERT_SYNC,
+    LINK_SHARDS,
+    LINK_EXPERT_SHARDS,
+    LINK_GROUPS,
+    LINKS_KEPT
+};
 struct kept_links {
     bool known[LINKS_KEPT];
     struct link_price prices[LINKS_KEPT];
@@ -227,9 +241,19 @@ void keep_links(struct pricing *x)
 
 static struct link_price find_link(const struct pricing *x, int group, enum kept_link link)
 {
-    return link == LINK_TENSOR ? find_tensor_link(x, group)
-           : link == LINK_SYNC ? link_of_replicas(x, group, x->R, false)
-                               : link_of_replicas(x, group, x->R_e, true);
+    bool one_nic = goes_by_one_nic(x);
+    switch (link) {
+    case LINK_TENSOR: return find_tensor_link(x, group);
+    case LINK_SYNC: return link_of_replicas(x, group, x->R, false);
+    case LINK_EXPERT_SYNC: return link_of_replicas(x, group, x->R_e, true);
+    case LINK_GROUPS: return link_of_rings(x, group, x->R_C, x->D / x->R_C, 1, false);
+    default: break;
+    }
+    struct link_price shards =
+        link == LINK_SHARDS ? link_of_rings(x, group, x->R_S, x->t, x->R_C, one_nic)
+                            : link_of_rings(x, group, x->R_Se, x->t_e * x->x, x->R_C, one_nic);
+    shards.sums_bytes_per_s = 0; // scattered and gathered
+    return shards;
 }
 
 static struct link_price kept_link(const struct pricing *x, int group, enum kept_link link)
@@ -254,6 +278,17 @@ struct link_price link_of_gradient_sync(const struct pricing *x, int group)
 struct link_price link_of_expert_sync(const struct pricing *x, int group)
 {
     return kept_link(x, group, LINK_EXPERT_SYNC);
+}
+
+struct link_price link_of_shards(const struct pricing *x, int group, bool experts)
+{
+    if (x->R_C <= 1) return kept_link(x, group, experts ? LINK_EXPERT_SYNC : LINK_SYNC);
+    return kept_link(x, group, experts ? LINK_EXPERT_SHARDS : LINK_SHARDS);
+}
+
+struct link_price link_of_groups(const struct pricing *x, int group)
+{
+    return kept_link(x, group, LINK_GROUPS);
 }
 
 // All ranks of a node send at the same time, each to all others.

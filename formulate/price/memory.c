@@ -123,7 +123,7 @@ static real kept_values(const struct pricing *x, const struct layer_parameters *
 {
     if (x->zero < stage) return p->dense + p->experts + p->pool;
     real pool = stage == 1 && p->pool > 0 ? p->pool / p->copies : p->pool;
-    return p->dense / x->R + p->experts / x->R_e + pool;
+    return p->dense / x->R_S + p->experts / x->R_Se + pool;
 }
 
 static real state_bytes(const struct pricing *x, const struct layer_parameters *p)
@@ -208,9 +208,9 @@ static void add_gathered(const struct pricing *x, const struct layer_run *run,
 {
     real whole = x->e * (p->dense + p->experts);
     if (!is_fully_sharded(x)) return;
-    if (x->zero == 3) bytes->weight -= x->e * (p->dense / x->R + p->experts / x->R_e);
+    if (x->zero == 3) bytes->weight -= x->e * (p->dense / x->R_S + p->experts / x->R_Se);
     if (is_end(run)) bytes->weight += x->zero == 3 ? 2 * whole : whole;
-    if (x->zero == 1) bytes->gradient += x->e_g * (p->dense / x->R + p->experts / x->R_e);
+    if (x->zero == 1) bytes->gradient += x->e_g * (p->dense / x->R_S + p->experts / x->R_Se);
 }
 
 static struct layer_bytes bytes_as_measured(const struct pricing *x, const struct measured_bytes *m)
@@ -240,7 +240,7 @@ struct layer_bytes bytes_of_layer(const struct pricing *x, const struct layer_ru
     x = pricing_of_run(x, run, &own);
     real width = run->kind == LAYER_PROJECTOR ? (real)run->projector.outputs : x->h;
     struct layer_parameters p = parameters_of(x, run);
-    struct layer_bytes bytes = {.frozen = p.frozen_bytes / (x->zero >= 3 ? x->R : 1),
+    struct layer_bytes bytes = {.frozen = p.frozen_bytes / (x->zero >= 3 ? x->R_S : 1),
                                 .weight = x->e * kept_values(x, &p, 3),
                                 .gradient = x->e_g * kept_values(x, &p, 2),
                                 .message = x->e * x->n * width * x->u * x->streams};
@@ -315,7 +315,8 @@ real outside_bytes(const struct pricing *x, int group)
 {
     const struct gpu_costs *gpu = x->gpus[group];
     int dimensions = (x->t1 > 1) + (x->t2 > 1) + (x->t3 > 1) + (x->c > 1) + (x->d > 1) +
-                     (x->p > 1) + (x->x > 1) + (x->t_e > 1 && x->t_e < x->t);
+                     (x->p > 1) + (x->x > 1) + (x->t_e > 1 && x->t_e < x->t) +
+                     (x->R_C > 1 && x->R_C < x->d);
     return gpu->constant_bytes.value + dimensions * (real)gpu->communicator_bytes.value;
 }
 

@@ -36,10 +36,21 @@ static real padded(const struct shape *shape, real t)
     return ceill((real)shape->vocabulary / multiple) * multiple;
 }
 
+// Groups of ranks that share states; one where they are groups of one rank, which share nothing.
+static int groups_of(const struct layout *l)
+{
+    int groups = l->zero ? l->data / layout_data_shard(l) : 1;
+    bool alone = layout_data_shard(l) * l->context == 1 &&
+                 layout_expert_ranks(l) / l->expert == groups;
+    return alone ? 1 : groups;
+}
+
 // With a pipeline, whole gradients accumulate and are scattered once, which is ZeRO 1. But
-// DeepSpeed scatters them after every backward pass.
+// DeepSpeed scatters them after every backward pass. Groups of one rank share nothing.
 static int zero_of_steps(const struct job *job)
 {
+    if (layout_data_shard(&job->layout) < job->layout.data && groups_of(&job->layout) == 1)
+        return 0;
     bool whole = job->layout.pipeline > 1 && job->trainer != TRAINER_DEEPSPEED;
     return whole && job->layout.zero == 2 ? 1 : job->layout.zero;
 }
@@ -47,7 +58,7 @@ static int zero_of_steps(const struct job *job)
 // DeepSpeed's sharded gradients travel in the precision in which a backward pass makes them.
 static bool scatters_as_made(const struct job *job)
 {
-    return job->trainer == TRAINER_DEEPSPEED && job->layout.zero >= 2;
+    return job->trainer == TRAINER_DEEPSPEED && zero_of_steps(job) >= 2;
 }
 
 // Gathers by stage, if the schedule runs through the stages one by one; FSDP2 gathers by
@@ -136,6 +147,8 @@ struct pricing pricing_of(const struct problem *problem, struct priced *priced, 
     x.R = x.d * x.c;
     x.D = x.t * x.c * x.d;
     x.R_e = x.D / (x.t_e * x.x);
+    x.R_C = groups_of(layout);
+    x.R_S = x.R / x.R_C, x.R_Se = x.R_e / x.R_C;
     find_kinds(&x);
     pricing_find_costs(&x);
     return x;

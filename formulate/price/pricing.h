@@ -31,13 +31,13 @@ struct pricing {
     int64_t tokens, pieces;       // of a run with its own, else 0
     real h, f, a, w, q, kv, v, g; // the shape; 0 if there is none
     real ctx, h_e;                // width of all heads' values; of the vocabulary's matrix
-    real held;      // width of all tensor ranks' KV heads, those that several share as often
-    real streams;   // messages at a boundary: two if there is an encoder's output
-    real predicted; // tokens that the head predicts: one, and one for each `mtp` layer
-    real e, e_g, e_w, u, R, R_e,
-        D;    // bytes per value, per value of an accumulated gradient and of one that is scattered
-              // after its pass; share of the unsharded; sync ranks; devices
-    int zero; // of one step's gradients: 1 for the layout's 2 if whole gradients accumulate
+    real held;           // width of all tensor ranks' KV heads, those that several share as often
+    real streams;        // messages at a boundary: two if there is an encoder's output
+    real predicted;      // tokens that the head predicts: one, and one for each `mtp` layer
+    real e, e_g, e_w;    // bytes per value; of an accumulated gradient; of one scattered by a pass
+    real u, R, R_e, D;   // share of the unsharded; sync ranks; devices
+    real R_S, R_Se, R_C; // of R and R_e, those that share states once; groups that have them alike
+    int zero;     // of one step's gradients: 1 for the layout's 2 if whole gradients accumulate
     bool layered; // sharded values are gathered and scattered once for all `m` micro-batches
     real m;       // micro-batches of a replica
     bool overlapped, has_pool, has_trained_experts, has_experts;
@@ -250,7 +250,9 @@ struct link_price link_of_tensor_axis(const struct pricing *x, int group, int ax
 struct link_price link_of_context_ring(const struct pricing *x, int group);
 struct link_price link_of_context_exchange(const struct pricing *x, int group);
 struct link_price link_of_gradient_sync(const struct pricing *x, int group);
-struct link_price link_of_expert_sync(const struct pricing *x, int group); // of one expert
+struct link_price link_of_expert_sync(const struct pricing *x, int group);          // of one expert
+struct link_price link_of_shards(const struct pricing *x, int group, bool experts); // R_S, R_Se
+struct link_price link_of_groups(const struct pricing *x, int group);               // R_C
 struct link_price link_of_experts(const struct pricing *x, int group);
 struct link_price link_of_near_experts(const struct pricing *x, int group); // of those in a node
 struct link_price link_of_node(const struct pricing *x, int group);         // of all its GPUs
@@ -282,16 +284,14 @@ enum status price_pipette(struct pricing *x, struct error *err); // pipette.c (1
 const struct collective_times *find_collective(const struct pricing *x, int group, real ranks,
                                                bool between_nodes, bool send);
 real table_price_s(const struct collective_times *table, real bytes);
-// The lower price of rings and trees.
 real sum_price_s(const struct pricing *x, const struct link_price *link, real bytes, real ranks);
-// The share of a link's bandwidth that trees reach for a gradient sum (experts: for theirs), by the
-// ranks' own link in their group; 0: rings. With trees, scatter_s is half of the sum.
 bool syncs_are_sums(const struct pricing *x); // of gradients: one all-reduce of whole values
+// The share of a link's bandwidth that trees reach for such a sum, by the ranks' own link; 0:
+// rings.
 real sync_tree_share(const struct pricing *x, const struct link_price *own, real ranks,
                      bool experts);
 real all_reduce_price_s(const struct link_price *link, real bytes, real ranks);
-// For ranks that are `apart` from each other in the order of ranks: what is left of the bandwidth
-// over their nodes, or the times measured by nodes (of collectives over all channels).
+// What is left of a bandwidth over the nodes of ranks so far apart, or times measured by nodes.
 void spread_over_nodes(const struct pricing *x, struct link_price *link, int group, real ranks,
                        real apart, bool one_channel);
 // Reduce-scatter or all-gather, and the part of its time that does not depend on the size.

@@ -156,7 +156,7 @@ bool is_fully_sharded(const struct pricing *x)
 {
     const struct job *job = &x->problem->job;
     return job->trainer == TRAINER_TORCHTITAN && job->precision != FP32 && job->layout.zero >= 2 &&
-           x->R > 1;
+           x->zero && x->R > 1;
 }
 
 // What a torchtitan that checkpoints single operators keeps of experts: what came and what went

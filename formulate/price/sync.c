@@ -165,27 +165,48 @@ static real ring_latency_s(const struct pricing *x, const struct link_price *lin
     return is_at_level(x, link) ? scatter_latency_s(link, ranks) : 0;
 }
 
+// Whether groups that have the same states sum what a backward pass left them, each time: PyTorch's
+// FSDP, but not the engines that do so once, before the step.
+static bool groups_sum_each_pass(const struct pricing *x)
+{
+    const enum trainer trainer = x->problem->job.trainer;
+    return x->zero >= 2 && (trainer == TRAINER_TORCHTITAN || trainer == TRAINER_OTHER);
+}
+
+// Their sum of one layer's shards, a message of its own; bytes: of a whole layer's gradients.
+static real groups_sum_s(const struct pricing *x, real bytes, real expert_bytes, int group)
+{
+    if (x->R_C <= 1) return 0;
+    struct link_price link = link_of_groups(x, group);
+    real shard = bytes / x->R_S + expert_bytes / x->R_Se;
+    if (shard <= 0) return 0;
+    return is_at_level(x, &link) ? sum_price_s(x, &link, shard, x->R_C)
+                                 : 2 * ring_held_s(x, &link, shard, x->R_C, x->D / x->R_C, group);
+}
+
 struct layer_gathers gathers_of_layer(const struct pricing *x, const struct layer_run *run,
                                       int group)
 {
     struct layer_gathers gathers = {0, 0};
     if (x->zero < 2 || !has_replicas(x) || run->kind == LAYER_MEASURED) return gathers;
-    struct link_price link = link_of_gradient_sync(x, group),
-                      expert_link = link_of_expert_sync(x, group);
+    struct link_price link = link_of_shards(x, group, false),
+                      expert_link = link_of_shards(x, group, true);
     struct layer_parameters p = parameters_of(x, run);
     bool dense = p.dense > 0, experts = p.experts > 0;
-    real latency = (dense ? ring_latency_s(x, &link, x->R) : 0) +
-                   (experts ? ring_latency_s(x, &expert_link, x->R_e) : 0),
+    real latency = (dense ? ring_latency_s(x, &link, x->R_S) : 0) +
+                   (experts ? ring_latency_s(x, &expert_link, x->R_Se) : 0),
          apart = x->t_e * x->x; // those that have the same experts
-    gathers.gradients_s = ring_held_s(x, &link, x->e_w * p.dense, x->R, x->t, group) +
-                          ring_held_s(x, &expert_link, x->e_w * p.experts, x->R_e, apart, group) +
+    gathers.gradients_s = ring_held_s(x, &link, x->e_w * p.dense, x->R_S, x->t, group) +
+                          ring_held_s(x, &expert_link, x->e_w * p.experts, x->R_Se, apart, group) +
                           latency;
+    if (groups_sum_each_pass(x))
+        gathers.gradients_s += groups_sum_s(x, x->e_w * p.dense, x->e_w * p.experts, group);
     if (x->layered) gathers.gradients_s /= x->m;
     if (x->zero < 3) return gathers;
-    if (!dense && p.frozen_bytes > 0) latency += ring_latency_s(x, &link, x->R);
-    gathers.weights_s = ring_held_s(x, &link, x->e * p.dense + p.frozen_bytes, x->R, x->t, group) +
-                        ring_held_s(x, &expert_link, x->e * p.experts, x->R_e, apart, group) +
-                        latency;
+    if (!dense && p.frozen_bytes > 0) latency += ring_latency_s(x, &link, x->R_S);
+    gathers.weights_s =
+        ring_held_s(x, &link, x->e * p.dense + p.frozen_bytes, x->R_S, x->t, group) +
+        ring_held_s(x, &expert_link, x->e * p.experts, x->R_Se, apart, group) + latency;
     if (x->layered) gathers.weights_s /= x->m;
     return gathers;
 }
@@ -232,6 +253,14 @@ real pool_sum_s(const struct pricing *x, const struct layer_run *run,
     return all_reduce_price_s(&link, bytes, p->copies);
 }
 
+// Whatever shares states: over all ranks that have the same layers.
+static real scatter_over_all_s(const struct pricing *x, real bytes, real expert_bytes, int group)
+{
+    struct link_price link = link_of_gradient_sync(x, group),
+                      expert_link = link_of_expert_sync(x, group);
+    return scatter_s(x, &link, bytes, x->R) + scatter_s(x, &expert_link, expert_bytes, x->R_e);
+}
+
 static real sync_s(const struct pricing *x, const struct layer_run *run,
                    const struct compression *compression, int group)
 {
@@ -239,14 +268,18 @@ static real sync_s(const struct pricing *x, const struct layer_run *run,
     struct layer_parameters p = {0};
     if (run->kind == LAYER_MEMORY) p = parameters_of(x, run);
     real pool = pool_sum_s(x, run, &p, group);
-    if (!has_replicas(x) || zero == 3) return pool;
-    struct link_price link = link_of_gradient_sync(x, group),
-                      expert_link = link_of_expert_sync(x, group);
+    if (!has_replicas(x)) return pool;
     struct sent sent = sent_of(x, run);
     real gradient = fmaxl(0, sent.gradient - compression->saved_bytes);
-    real scatter = scatter_s(x, &link, gradient, x->R) +
-                   scatter_s(x, &expert_link, sent.expert_gradient, x->R_e);
-    bool owners = x->problem->job.owner_broadcasts && zero == 1;
+    bool owners = x->problem->job.owner_broadcasts && zero == 1,
+         groups_sum = zero && !owners && (zero == 1 || !groups_sum_each_pass(x));
+    if (groups_sum) pool += groups_sum_s(x, gradient, sent.expert_gradient, group);
+    if (zero == 3) return pool;
+    struct link_price link = link_of_shards(x, group, false),
+                      expert_link = link_of_shards(x, group, true);
+    real scatter = owners ? scatter_over_all_s(x, gradient, sent.expert_gradient, group)
+                          : scatter_s(x, &link, gradient, x->R_S) +
+                                scatter_s(x, &expert_link, sent.expert_gradient, x->R_Se);
     real times = zero == 0 || owners ? 2 : zero == 1 ? 1 : 0;
     bool whole = sums_whole(x, zero);
     if (whole) times = 2 * 4 / x->e_g;
@@ -254,8 +287,8 @@ static real sync_s(const struct pricing *x, const struct layer_run *run,
     if (whole) // concatenated, converted to fp32, divided, converted back, copied back
         seconds += 28 * (sent.gradient + sent.expert_gradient) / x->e_g /
                    x->gpus[group]->memory_bytes_per_s.value;
-    real gather = scatter_s(x, &link, sent.weight, x->R) +
-                  scatter_s(x, &expert_link, sent.expert_weight, x->R_e);
+    real gather = scatter_s(x, &link, sent.weight, x->R_S) +
+                  scatter_s(x, &expert_link, sent.expert_weight, x->R_Se);
     if (zero) seconds += gather_exposed_s(x, run, group, &link, gather);
     return seconds + pool + (x->R > 1 ? compression_s(x, compression, group) : 0);
 }
@@ -311,19 +344,23 @@ static real broadcasts_of(const struct pricing *x, int group)
     for (int i = 0; i < m->run_count && x->problem->job.owner_broadcasts; i++)
         if (zero_of(x, &m->runs[i], group) == 1)
             tensors += m->runs[i].count * tensors_of(x, &m->runs[i]);
-    return fminl(x->R, tensors / x->p);
+    return fminl(x->R_S, tensors / x->p);
 }
 
 real stage_sync_s(const struct pricing *x, int group)
 {
     real shared = shared_pool_step_s(x, group) + shared_weight_step_s(x, group);
     if (!has_replicas(x)) return shared;
-    struct link_price link = link_of_gradient_sync(x, group),
-                      expert_link = link_of_expert_sync(x, group);
-    real latency = (rounds_of(x, group, false) + broadcasts_of(x, group)) *
-                   scatter_latency_s(&link, x->R);
+    bool owners = x->problem->job.owner_broadcasts; // who sum over all ranks
+    struct link_price shards = link_of_shards(x, group, false),
+                      link = owners ? link_of_gradient_sync(x, group) : shards,
+                      expert_link = owners ? link_of_expert_sync(x, group)
+                                           : link_of_shards(x, group, true);
+    real latency = rounds_of(x, group, false) * scatter_latency_s(&link, owners ? x->R : x->R_S) +
+                   broadcasts_of(x, group) * scatter_latency_s(&shards, x->R_S);
     if (x->has_trained_experts)
-        latency += rounds_of(x, group, true) * scatter_latency_s(&expert_link, x->R_e);
+        latency += rounds_of(x, group, true) *
+                   scatter_latency_s(&expert_link, owners ? x->R_e : x->R_Se);
     return latency + shared;
 }
 

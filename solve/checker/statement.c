@@ -57,6 +57,7 @@ void page_layout(struct check_page *p, const struct check_layout *l)
                v[KEY_FUSED_EMBEDDING] ? ", fused embedding sync" : "",
                v[KEY_BESIDE] ? ", dispatch beside other passes" : "",
                l->fused_attention ? ", fused attention" : "");
+    if (l->data_shard) page_print(p, ", states over %d of the data ranks", l->data_shard);
     for (int i = 0; i < v[KEY_SLICES] && v[KEY_SLICES] > 1; i++)
         page_print(p, "%s%lld", i ? " + " : ", slices of ", (long long)l->slice[i]);
     for (int i = 0; i < v[KEY_PIPELINE] && l->in_flight[i]; i++)

@@ -109,6 +109,7 @@ static bool is_jobs_layout(struct audit *h)
         {"gradient_sync", (int)x->gradient_sync, (int)y->gradient_sync},
         {"fused_embedding_sync", x->fused_embedding_sync, y->fused_embedding_sync},
         {"zero", x->zero, y->zero},
+        {"data_shard", x->data_shard, y->data_shard},
         {"offload_optimizer", x->offload_optimizer, y->offload_optimizer},
         {"barrier", x->barrier, y->barrier},
         {"context_kind", x->context_kind, y->context_kind},

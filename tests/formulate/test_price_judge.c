@@ -202,7 +202,7 @@ struct tally {
     int problems, refused, excluded, unjoined, kinds[LAYER_PROJECTOR + 1],
         schedules[SCHEDULE_KIND_COUNT], zero[4], fully_sharded, shared, copied, towers, further,
         folds, sharing, quantised[LAYER_MEMORY + 1], rules[LINEAR_CONVOLUTION + 1], beside,
-        parts[2], widths, adapted, headed, same_heads, steps, states;
+        parts[2], widths, adapted, headed, same_heads, steps, states, groups;
 };
 
 static void note(struct tally *t, const struct problem *p)
@@ -262,6 +262,21 @@ static void own_head(struct problem *p, uint64_t seed)
     if (random_chance(&own, 60)) h->vocabulary = random_between(&own, 1, 200000);
     if (random_chance(&own, 40)) h->embedding_width = random_between(&own, 1, 4096);
     if (problem_check(p, &unfit) != OK) *h = (struct local_head){0, 0};
+}
+
+// States in groups of data ranks, wherever a job may have them.
+static bool share_in_groups(struct problem *p, uint64_t seed)
+{
+    struct random own = {seed * 0x9e3779b97f4a7c15u + 23};
+    struct error unfit = {OK, ""};
+    const struct problem before = *p;
+    struct layout *l = &p->job.layout;
+    if (l->zero == 0 || l->data == 1 || random_chance(&own, 30)) return false;
+    l->data_shard = divisor_of(&own, l->data);
+    p->job.whole_gradient_sums = false, p->job.gradient_option_count = 0;
+    if (problem_check(p, &unfit) == OK) return l->data_shard < l->data;
+    *p = before;
+    return false;
 }
 
 // Where stages learn alone, a step after each micro-batch in place of one: of every layer the
@@ -356,6 +371,7 @@ static void compare_models(uint64_t seed, int models, bool parts, struct tally *
         if (rng.state / 32 % 8) predict_further(&problem, rng.state, arena);
         own_head(&problem, rng.state);
         tally->steps += step_each(&problem, rng.state, arena);
+        tally->groups += share_in_groups(&problem, rng.state);
         if (problem_check(&problem, &err) == OK) {
             compare_prices(&problem, i, count, arena);
             note(tally, &problem);
@@ -381,9 +397,11 @@ TEST(random_models)
     struct tally tally = {0};
     compare_models(11, 6000, false, &tally, &count, arena);
     check_tally(&tally);
-    print_message("%d with heads of stages, %d of them the model's own; %d step each time\n",
-                  tally.headed, tally.same_heads, tally.steps);
-    assert_true(tally.headed > 100 && tally.same_heads > 10 && tally.steps > 50);
+    print_message("%d with heads of stages, %d of them the model's own; %d step each time; %d with "
+                  "states in groups\n",
+                  tally.headed, tally.same_heads, tally.steps, tally.groups);
+    assert_true(tally.groups > 300 && tally.headed > 100 && tally.same_heads > 10 &&
+                tally.steps > 50);
     assert_true(count.terms > 400000);
 }
 

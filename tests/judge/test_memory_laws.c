@@ -203,6 +203,19 @@ static bool shard_more(struct problem *p)
 {
     return p->job.trainer == TRAINER_MEGATRON && p->job.layout.zero++ < 3;
 }
+static bool groups_of_all(struct problem *p)
+{
+    p->job.layout.data_shard = p->job.layout.data;
+    return p->job.layout.zero > 0;
+}
+// Beside the buckets of whole states, which other trainers have.
+static bool smaller_groups(struct problem *p)
+{
+    struct layout *l = &p->job.layout;
+    l->data_shard = l->data / 2;
+    return l->data > 1 && l->zero > 0 && !copies_states(&p->job) &&
+           (l->data > 2 || p->job.trainer == TRAINER_MEGATRON);
+}
 static bool more_tensor_ranks(struct problem *p)
 {
     p->job.layout.tensor *= 2;
@@ -302,6 +315,8 @@ static const struct law {
     {"dropout on adapters", dropout_on_adapters, SAME, MORE, MORE, true},
     {"more replicas", more_replicas, LESS, SAME, FREE},
     {"a higher stage of sharding", shard_more, LESS, SAME, FREE},
+    {"states over all data ranks, stated", groups_of_all, SAME, SAME, SAME},
+    {"states over groups half as large", smaller_groups, MORE, SAME, FREE},
     {"more tensor ranks", more_tensor_ranks, LESS, LESS, FREE},
     {"more context ranks", more_context_ranks, LESS, LESS, FREE},
     {"a run as two", run_as_two, SAME, SAME, SAME},

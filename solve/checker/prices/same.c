@@ -62,6 +62,7 @@ static enum status same_layout(struct comparison *c)
     TRY(same(c, "recomputed_layers", a->recomputed, b->recomputed));
     for (int i = 0; i < 2; i++) TRY(same(c, "tensor_grid", a->grid[i], b->grid[i]));
     TRY(same(c, "fused_attention", a->fused_attention, b->fused_attention));
+    TRY(same(c, "data_shard", a->data_shard, b->data_shard));
     for (int i = 0; i < MOST_SLICES; i++) TRY(same(c, "slices", a->slice[i], b->slice[i]));
     for (int i = 0; i < MOST_LISTED; i++)
         TRY(same(c, "in_flight", a->in_flight[i], b->in_flight[i]));

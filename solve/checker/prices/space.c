@@ -48,7 +48,7 @@ static_assert((int)MOST_LISTED == (int)LISTED_STAGES_MAX, "copied whole");
 
 struct check_layout space_layout(const struct layout *l)
 {
-    struct check_layout to = {.fused_attention = l->fused_attention};
+    struct check_layout to = {.fused_attention = l->fused_attention, .data_shard = l->data_shard};
     int *v = to.value;
     v[KEY_TENSOR] = l->tensor, v[KEY_CONTEXT] = l->context, v[KEY_PIPELINE] = l->pipeline,
     v[KEY_DATA] = l->data, v[KEY_EXPERT_TENSOR] = l->expert_tensor, v[KEY_EXPERT] = l->expert;
@@ -89,7 +89,7 @@ struct layout space_layout_back(const struct check_layout *l, const struct layou
     to.context_kind = v[KEY_CONTEXT_KIND], to.overlapped_dispatch = v[KEY_BESIDE];
     to.pool = v[KEY_POOL], to.grid_order = v[KEY_GRID_ORDER];
     to.grid_gathers = (enum grid_gathers)v[KEY_GRID_GATHERS];
-    to.fused_attention = l->fused_attention;
+    to.fused_attention = l->fused_attention, to.data_shard = l->data_shard;
     to.grid_depth = l->grid[0], to.grid_rows = l->grid[1];
     const char *schedule = check_schedule_names[v[KEY_SCHEDULE]];
     to.schedule = kind_named(schedule, schedule_names);

@@ -199,6 +199,10 @@ static enum status check_experts(const struct check_problem *p, bool sequence_pa
     if (ranks % value[KEY_EXPERT])
         return check_refuse(&p->reader, "layout.expert", "%d does not divide the ranks",
                             value[KEY_EXPERT]);
+    // Groups of data ranks with all states have all experts.
+    int shard = p->layout.data_shard, groups = shard ? value[KEY_DATA] / shard : 1;
+    if (shard && (value[KEY_DATA] % shard || ranks / value[KEY_EXPERT] % groups))
+        return check_refuse(&p->reader, "layout.data_shard", "%d does not fit the ranks", shard);
     return OK;
 }
 
@@ -228,6 +232,7 @@ static enum status read_layout(struct check_problem *p, const cJSON *v, struct a
         {"?gradient_sync", .small = &overlapped, .names = syncs},
         {"?fused_embedding_sync", .flag = &fused_embedding},
         {"?zero", 0, INT32_MAX, .small = &value[KEY_ZERO]},
+        {"?data_shard", 1, INT32_MAX, .small = &l->data_shard},
         {"?offload_optimizer", .flag = &offload},
         {"?expert_tensor", 1, INT32_MAX, .small = &value[KEY_EXPERT_TENSOR]},
         {"?expert", 1, INT32_MAX, .small = &value[KEY_EXPERT]},

@@ -122,6 +122,7 @@ struct check_layout {
     int recomputed; // layers of each stage, if that mode is first_layers
     int grid[2];    // axes 2 and 3 of the grid of tensor ranks, not both 1; 0, 0: no grid
     bool fused_attention;
+    int data_shard;                 // data ranks that have all states once; 0: all of them
     int64_t slice[MOST_SLICES];     // tokens of each, if there are several
     uint8_t in_flight[MOST_LISTED]; // on each stage, at most; all 0: as the schedule has them
 };

@@ -89,7 +89,7 @@ static bool same_layout(const struct check_layout *a, const struct check_layout 
            !memcmp(a->grid, b->grid, sizeof a->grid) &&
            !memcmp(a->slice, b->slice, sizeof a->slice) && a->recomputed == b->recomputed &&
            !memcmp(a->in_flight, b->in_flight, sizeof a->in_flight) &&
-           a->fused_attention == b->fused_attention;
+           a->fused_attention == b->fused_attention && a->data_shard == b->data_shard;
 }
 
 enum status check_group_takes(struct check_layouts *x, const struct check_layout *layout,

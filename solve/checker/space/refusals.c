@@ -140,6 +140,9 @@ const char *check_space_refusal(const struct check_space *s, const struct check_
         return "expert_tensor without sequence parallelism";
     if (check_parts_of_devices(l) % v[KEY_EXPERT])
         return "expert degree does not divide the ranks with a part of each expert";
+    if (l->data_shard && (v[KEY_DATA] % l->data_shard || check_parts_of_devices(l) / v[KEY_EXPERT] %
+                                                             (v[KEY_DATA] / l->data_shard)))
+        return "data ranks not in whole groups that share states";
     if ((int64_t)v[KEY_PIPELINE] * v[KEY_TURNS] > MOST_STAGES) return "too many stages";
     const char *why = refusal_by_schedule(l);
     if (!why && s->of_nodes) why = refusal_by_nodes(s, l);

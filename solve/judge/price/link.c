@@ -137,10 +137,10 @@ static struct joint across_nodes(const struct price_audit *a, int group, int64_t
 // Stages in sequence on a group's device groups. If a stage begins on one node and ends on
 // another, its ring leaves both; if the previous stage ends on the node where it begins, two rings
 // share that node's cards. There are never more.
-static int64_t rings_on_a_node(const struct price_audit *a, int64_t room)
+static int64_t rings_on_a_node(int64_t data, int64_t stages, int64_t room)
 {
-    int64_t data = layout_of(a)->data, behind = -1, most = 0;
-    for (int64_t stage = 0; stage < a->pipeline && most < 2; stage++) {
+    int64_t behind = -1, most = 0;
+    for (int64_t stage = 0; stage < stages && most < 2; stage++) {
         int64_t first = stage * data / room, last = (stage * data + data - 1) / room;
         if (first == last) continue;
         most = behind == first ? 2 : larger(most, 1);
@@ -149,15 +149,16 @@ static int64_t rings_on_a_node(const struct price_audit *a, int64_t room)
     return most;
 }
 
-// Over the replicas of a stage, which in the order of ranks are so far apart that as many rings
-// pass side by side. If no stage has to leave its node, none does; if there are enough nodes for
-// each stage to have its own, each does.
+// Over `data` replicas in sequence, of which `stages` lots are on the group: those of a stage, or
+// of a part of one. In the order of ranks they are so far apart that as many rings pass side by
+// side. If no stage has to leave its node, none does; if there are enough nodes for each stage to
+// have its own, each does.
 static struct joint replicas_link(const struct price_audit *a, int group, int64_t apart_by,
-                                  int64_t ranks)
+                                  int64_t ranks, int64_t data, bool one_channel)
 {
     const struct node_group *g = &a->problem->cluster.groups[group];
-    int64_t room = g->gpus_per_node / a->collective, data = layout_of(a)->data, rings = 1;
-    bool one_channel = a->problem->job.trainer == TRAINER_DEEPSPEED && a->zero == 3;
+    int64_t room = g->gpus_per_node / a->collective, rings = 1,
+            stages = a->pipeline * (layout_of(a)->data / data);
     const struct form ring = {ranks, apart_by};
     enum spread spread = one_channel ? SPREAD_ONE_CHANNEL : SPREAD_OVER_ALL;
     if (!room) {
@@ -167,9 +168,9 @@ static struct joint replicas_link(const struct price_audit *a, int group, int64_
     }
     int64_t of_a_stage = data / room + (data % room > 0); // nodes
     bool within = room >= data &&
-                  (room / data * data == room || g->nodes * (room / data) >= a->pipeline);
+                  (room / data * data == room || g->nodes * (room / data) >= stages);
     if (within) return judged_inside(a, group, ring);
-    if (data <= room || of_a_stage * a->pipeline > g->nodes) rings = rings_on_a_node(a, room);
+    if (data <= room || of_a_stage * stages > g->nodes) rings = rings_on_a_node(data, stages, room);
     struct joint apart =
         across_nodes(a, group, smaller(rings * apart_by, g->gpus_per_node), one_channel);
     if (!a->joints) apart.rings = rings;
@@ -218,14 +219,37 @@ struct joint judged_heads_link(const struct price_audit *a, int group)
     return across_nodes(a, group, per_node, true); // a device group fills its nodes
 }
 
+static bool has_one_channel(const struct price_audit *a)
+{
+    return a->problem->job.trainer == TRAINER_DEEPSPEED && a->zero == 3;
+}
+
 struct joint judged_gradient_link(const struct price_audit *a, int group)
 {
-    return replicas_link(a, group, layout_of(a)->tensor, a->ranks);
+    return replicas_link(a, group, layout_of(a)->tensor, a->ranks, layout_of(a)->data,
+                         has_one_channel(a));
 }
 
 struct joint judged_expert_gradient_link(const struct price_audit *a, int group)
 {
-    return replicas_link(a, group, a->expert_parts * layout_of(a)->expert, a->expert_ranks);
+    return replicas_link(a, group, a->expert_parts * layout_of(a)->expert, a->expert_ranks,
+                         layout_of(a)->data, has_one_channel(a));
+}
+
+struct joint judged_sharing_link(const struct price_audit *a, int group, bool of_experts)
+{
+    const struct layout *l = layout_of(a);
+    if (a->alike == 1)
+        return of_experts ? judged_expert_gradient_link(a, group) : judged_gradient_link(a, group);
+    return replicas_link(a, group, of_experts ? a->expert_parts * l->expert : l->tensor,
+                         of_experts ? a->expert_sharing : a->sharing, l->data_shard,
+                         has_one_channel(a));
+}
+
+// Each device of such a group has a ring of its own.
+struct joint judged_alike_link(const struct price_audit *a, int group)
+{
+    return replicas_link(a, group, a->devices / a->alike, a->alike, layout_of(a)->data, false);
 }
 
 struct joint judged_parts_link(const struct price_audit *a, int group)

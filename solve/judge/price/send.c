@@ -1,4 +1,5 @@
 // Messages between stages as the judge prices them (docs/FORMULAS.md, section 6).
+#include "data/base/least.h"
 #include "solve/judge/price/verify_price.h"
 
 #include <string.h>
@@ -172,4 +173,34 @@ int64_t boundary_feedback_of(const struct price_audit *a, int run, struct compre
     return passes_gradient(a, run) && compressed_bytes(a, m, form, &bytes)
                ? judged_whole(a, m.bytes)
                : 0;
+}
+
+// ---- the sync of tied embeddings (section 7)
+
+int64_t embedding_link_price(const struct price_audit *a, struct joint link)
+{
+    const struct layout *l = layout_of(a);
+    int64_t ranks = l->fused_embedding_sync ? 2 * a->ranks : 2;
+    long double bytes = a->problem->job.gradient_bytes_per_value * a->vocabulary * a->row /
+                        l->tensor;
+    return judged_nanoseconds(a, (struct computed){judged_sum_s(a, link, bytes, ranks), 0});
+}
+
+// Where all ranks of both ends take part, the links between an end's own replicas count too, if no
+// node holds them all.
+bool embedding_sync_price(const struct price_audit *a, int first, int last, int64_t *ns)
+{
+    *ns = a->embedding_sync ? a->embedding_ring_ns : 0;
+    if (!a->embedding_sync || a->embedding_ring) return true;
+    struct joint there = judged_stage_link(a, first, last),
+                 back = judged_stage_link(a, last, first);
+    if (!there.joined || !back.joined) return false;
+    *ns = larger(embedding_link_price(a, there), embedding_link_price(a, back));
+    for (int end = 0; end < 2 && layout_of(a)->fused_embedding_sync; end++) {
+        int group = end ? last : first;
+        struct joint own = judged_stage_link(a, group, group);
+        if (!judged_gradient_link(a, group).inside && own.joined)
+            *ns = larger(*ns, embedding_link_price(a, own));
+    }
+    return true;
 }

@@ -27,6 +27,23 @@ static struct joint replicas_link(const struct price_audit *a, int group, bool o
     return of_experts ? judged_expert_gradient_link(a, group) : judged_gradient_link(a, group);
 }
 
+// Who takes part in a scatter or a gather: all ranks with the same layers, or, of what is divided,
+// those that divide it. With all of them the two are the same.
+enum whom { AMONG_ALL, AMONG_SHARING };
+
+static struct joint scatter_link(const struct price_audit *a, int group, bool of_experts,
+                                 enum whom whom)
+{
+    return whom == AMONG_ALL ? replicas_link(a, group, of_experts)
+                             : judged_sharing_link(a, group, of_experts);
+}
+
+static int64_t scatter_ranks(const struct price_audit *a, bool of_experts, enum whom whom)
+{
+    if (whom == AMONG_ALL) return of_experts ? a->expert_ranks : a->ranks;
+    return of_experts ? a->expert_sharing : a->sharing;
+}
+
 // Trees are used where they deliver such a message to all ranks sooner than the ring.
 static long double trees_reach(const struct price_audit *a, int group, int64_t ranks,
                                bool of_experts)
@@ -70,11 +87,11 @@ static long double sent_at_once(const struct price_audit *a, long double all)
 
 // A reduce-scatter or an all-gather, without latency.
 static struct computed scatter_s(const struct price_audit *a, int group, bool of_experts,
-                                 long double bytes, long double trees)
+                                 enum whom whom, long double bytes, long double trees)
 {
-    int64_t ranks = of_experts ? a->expert_ranks : a->ranks;
+    int64_t ranks = scatter_ranks(a, of_experts, whom);
     if (ranks <= 1) return (struct computed){0, 0};
-    struct joint link = replicas_link(a, group, of_experts);
+    struct joint link = scatter_link(a, group, of_experts, whom);
     const struct collective_times *table = judged_table(a, group, link, ranks, false);
     if (!table && judged_by_nodes(a, group, link)) {
         long double sent = sent_at_once(a, mean_gradient_bytes(a, false));
@@ -99,22 +116,22 @@ static struct computed scatter_s(const struct price_audit *a, int group, bool of
 }
 
 // Dense values over all ranks, experts' over their own.
-static struct computed scatter_both_s(const struct price_audit *a, int group, long double bytes,
-                                      long double expert_bytes)
+static struct computed scatter_both_s(const struct price_audit *a, int group, enum whom whom,
+                                      long double bytes, long double expert_bytes)
 {
     struct summed_by by = judged_sums(a, group);
-    struct computed dense = scatter_s(a, group, false, bytes, by.trees),
-                    experts = scatter_s(a, group, true, expert_bytes, by.trees_of_experts);
+    struct computed dense = scatter_s(a, group, false, whom, bytes, by.trees),
+                    experts = scatter_s(a, group, true, whom, expert_bytes, by.trees_of_experts);
     return (struct computed){dense.value + experts.value, dense.lost + experts.lost};
 }
 
 static long double scatter_latency_s(const struct price_audit *a, int group, bool of_experts,
-                                     bool trees)
+                                     enum whom whom, bool trees)
 {
-    int64_t ranks = of_experts ? a->expert_ranks : a->ranks;
-    struct joint link = replicas_link(a, group, of_experts);
-    if (ranks <= 1 || judged_table(a, group, link, ranks, false) || judged_by_nodes(a, group, link))
-        return 0;
+    int64_t ranks = scatter_ranks(a, of_experts, whom);
+    if (ranks <= 1) return 0;
+    struct joint link = scatter_link(a, group, of_experts, whom);
+    if (judged_table(a, group, link, ranks, false) || judged_by_nodes(a, group, link)) return 0;
     if (trees) return judged_tree_climb_s(link, ranks);
     return (long double)(ranks - 1) * link.latency_s;
 }
@@ -137,11 +154,12 @@ static struct on_links rings_on_links(const struct price_audit *a, int group, bo
                                       long double bytes, long double latency)
 {
     struct on_links held = {0, 0};
-    int64_t ranks = of_experts ? a->expert_ranks : a->ranks,
+    int64_t ranks = scatter_ranks(a, of_experts, AMONG_SHARING),
             node = a->problem->cluster.groups[group].gpus_per_node,
             beside = of_experts ? a->expert_parts * layout_of(a)->expert : layout_of(a)->tensor;
-    struct joint link = replicas_link(a, group, of_experts);
-    judged_hold(&held, link, scatter_s(a, group, of_experts, bytes, 0).value + latency);
+    struct joint link = scatter_link(a, group, of_experts, AMONG_SHARING);
+    judged_hold(&held, link,
+                scatter_s(a, group, of_experts, AMONG_SHARING, bytes, 0).value + latency);
     if (!link.inside && ranks > 1 && node > beside)
         held.inside += bytes * (long double)(ranks - 1) / (long double)ranks /
                        judged_inside(a, group, (struct form){node, 1}).bytes_per_s;
@@ -157,6 +175,39 @@ static struct on_links gathers_on_links(const struct price_audit *a, int group, 
     return (struct on_links){(x.inside + y.inside) / shares, (x.across + y.across) / shares};
 }
 
+// ---- between groups that have the same states
+
+// FSDP sums what it has scattered at the end of each backward pass; other engines do so once.
+static bool sums_at_each_pass(const struct price_audit *a)
+{
+    switch (a->problem->job.trainer) {
+    case TRAINER_TORCHTITAN:
+    case TRAINER_OTHER: return a->zero > 1;
+    default: return false;
+    }
+}
+
+// A layer's own shard of so many bytes of gradients, in one message over every group.
+static struct computed alike_sum_s(const struct price_audit *a, int group, long double dense,
+                                   long double experts, struct on_links *held)
+{
+    struct computed s = {0, 0};
+    long double shard = dense / (long double)a->sharing + experts / (long double)a->expert_sharing;
+    int64_t node = a->problem->cluster.groups[group].gpus_per_node;
+    if (a->alike == 1 || !(shard > 0)) return s;
+    struct joint link = judged_alike_link(a, group);
+    const struct collective_times *table = judged_table(a, group, link, a->alike, false);
+    if (table) s = judged_table_s(a, table, shard);
+    else if (judged_by_nodes(a, group, link)) s = judged_nodes_s(a, group, link, shard, a->alike);
+    else s.value = judged_sum_s(a, link, shard, a->alike);
+    if (!held) return s;
+    judged_hold(held, link, s.value);
+    if (!link.inside && node > a->devices / a->alike)
+        held->inside += 2 * shard * (long double)(a->alike - 1) / (long double)a->alike /
+                        judged_inside(a, group, (struct form){node, 1}).bytes_per_s;
+    return s;
+}
+
 struct gathers gathers_of(const struct price_audit *a, int run, int group)
 {
     struct gathers g = {0};
@@ -164,19 +215,26 @@ struct gathers gathers_of(const struct price_audit *a, int run, int group)
     if (zero < 2 || !has_copies(a)) return g;
     struct layer_weight w = layer_weight_of(a, run);
     long double gradient = scattered_gradient_bytes(a);
-    long double latency[] = {w.dense > 0 ? scatter_latency_s(a, group, false, false) : 0,
-                             w.experts > 0 ? scatter_latency_s(a, group, true, false) : 0};
-    struct computed scatter = scatter_both_s(a, group, gradient * w.dense, gradient * w.experts);
+    const enum whom sharing = AMONG_SHARING;
+    long double latency[] = {w.dense > 0 ? scatter_latency_s(a, group, false, sharing, false) : 0,
+                             w.experts > 0 ? scatter_latency_s(a, group, true, sharing, false) : 0};
+    struct computed scatter =
+                        scatter_both_s(a, group, sharing, gradient * w.dense, gradient * w.experts),
+                    sum = {0, 0};
+    struct on_links summed = {0, 0};
     long double shares = a->by_stages ? a->micro_batches : 1;
-    g.gradients_s = (scatter.value + latency[0] + latency[1]) / shares;
-    g.lost_s = scatter.lost / shares;
+    if (sums_at_each_pass(a))
+        sum = alike_sum_s(a, group, gradient * w.dense, gradient * w.experts, &summed);
+    g.gradients_s = (scatter.value + latency[0] + latency[1] + sum.value) / shares;
+    g.lost_s = (scatter.lost + sum.lost) / shares;
     g.gradients =
         gathers_on_links(a, group, gradient * w.dense, gradient * w.experts, latency, shares);
+    g.gradients.inside += summed.inside / shares, g.gradients.across += summed.across / shares;
     if (zero < 3) return g;
-    if (w.frozen_bytes > 0) latency[0] = scatter_latency_s(a, group, false, false);
+    if (w.frozen_bytes > 0) latency[0] = scatter_latency_s(a, group, false, sharing, false);
     long double dense = a->value_bytes * w.dense + w.frozen_bytes,
                 experts = a->value_bytes * w.experts;
-    struct computed gather = scatter_both_s(a, group, dense, experts);
+    struct computed gather = scatter_both_s(a, group, sharing, dense, experts);
     g.weights = gathers_on_links(a, group, dense, experts, latency, shares);
     g.weights_s = (gather.value + latency[0] + latency[1]) / shares;
     g.lost_s += gather.lost / shares;
@@ -320,7 +378,8 @@ static struct computed shown_s(const struct price_audit *a, int run, int group,
     for (int slice = 0; slice < layout_of(a)->slice_count; slice++) {
         struct passes s = passes_of(a, run, group, slice);
         // While its own collectives leave the link of the replicas to it.
-        long double held = judged_gradient_link(a, group).inside ? s.ahead.inside : s.ahead.across;
+        bool inside = judged_sharing_link(a, group, false).inside;
+        long double held = inside ? s.ahead.inside : s.ahead.across;
         behind.value += s.forward_s - held, behind.lost += s.lost_s + held;
     }
     return (struct computed){greatest(0, gather.value - behind.value),
@@ -349,20 +408,6 @@ static long double owned_of(const struct price_audit *of_all, int run)
     return matrices_of(a, run, matrices) + judged_norms(a, r);
 }
 
-// Copies of a pool's part: their gradients are scattered and gathered, or scattered before the step
-// and the weights gathered after it.
-long double judged_pool_sum_s(const struct price_audit *a, const struct layer_run *r,
-                              long double values, int group)
-{
-    int64_t copies = judged_pool_copies(a, r);
-    if (copies <= 1 || values <= 0) return 0;
-    struct joint link = judged_pool_ring(a, r, group);
-    long double gradient = a->problem->job.gradient_bytes_per_value,
-                others = (long double)copies - 1, back = a->zero > 0 ? a->value_bytes : gradient;
-    return others / (long double)copies * values * (gradient + back) / link.bytes_per_s +
-           2 * others * link.latency_s;
-}
-
 // whole: with what runs during the next iteration's forward passes.
 static struct computed layer_sync_s(const struct price_audit *a, int run, int group,
                                     struct compression_form form, bool whole)
@@ -371,28 +416,34 @@ static struct computed layer_sync_s(const struct price_audit *a, int run, int gr
     long double pool = 0;
     if (run_of(a, run)->kind == LAYER_MEMORY)
         pool = judged_pool_sum_s(a, run_of(a, run), layer_weight_of(a, run).pool, group);
-    if (!has_copies(a) || zero == 3) return (struct computed){pool, 0};
+    if (!has_copies(a)) return (struct computed){pool, 0};
     struct synced s = synced_bytes(a, run);
+    bool owned = zero == 1 && a->problem->job.owner_broadcasts;
+    enum whom whom = owned ? AMONG_ALL : AMONG_SHARING;
+    struct computed once = {0, 0};
+    if (zero > 0 && !owned && !(zero > 1 && sums_at_each_pass(a)))
+        once = alike_sum_s(a, group, s.gradient, s.expert_gradient, NULL);
+    if (zero == 3) return (struct computed){pool + once.value, once.lost};
     struct squeeze squeeze = squeeze_of(a, run, group, form);
     long double saved = a->problem->job.gradient_bytes_per_value * squeeze.saved_values;
-    struct computed scatter = scatter_both_s(a, group, greatest(0, s.gradient - saved),
+    struct computed scatter = scatter_both_s(a, group, whom, greatest(0, s.gradient - saved),
                                              s.expert_gradient),
                     shown = {0, 0};
-    scatter.lost += saved > 0 ? scatter_both_s(a, group, s.gradient + saved, 0).value : 0;
-    if (zero) shown = scatter_both_s(a, group, s.weight, s.expert_weight);
+    scatter.lost += saved > 0 ? scatter_both_s(a, group, whom, s.gradient + saved, 0).value : 0;
+    if (zero) shown = scatter_both_s(a, group, AMONG_SHARING, s.weight, s.expert_weight);
     if (zero && !whole && gathers_ahead(a)) shown = shown_s(a, run, group, shown);
     long double times = zero == 0 ? 2 : zero == 1 ? 1 : 0;
     long double wide = a->problem->job.gradient_bytes_per_value, passes = 0;
-    if (zero == 1 && a->problem->job.owner_broadcasts) times = 2;
+    if (owned) times = 2;
     if (wholly_summed(a, zero)) {
         // A copy, to fp32, a division there, and all of it in reverse.
         passes = (2 + 2 + 2 + 4 + 4 + 4 + 4 + 2 + 2 + 2) * (s.gradient + s.expert_gradient) / wide /
                  gpu_of(a, group)->memory_bytes_per_s.value;
         times = 8 / wide;
     }
-    return (struct computed){times * scatter.value + shown.value + passes + pool +
+    return (struct computed){times * scatter.value + shown.value + passes + pool + once.value +
                                  (a->ranks > 1 ? squeeze.work_s : 0),
-                             times * scatter.lost + shown.lost};
+                             times * scatter.lost + shown.lost + once.lost};
 }
 
 int64_t layer_sync_ns(const struct price_audit *a, int run, int group, struct compression_form form)
@@ -429,7 +480,7 @@ static long double sent_by_owners(const struct price_audit *a, int group)
     if (!a->problem->job.owner_broadcasts) return 0;
     for (int i = 0; i < a->problem->model.run_count; i++)
         if (zero_of(a, i, group) == 1) tensors += run_of(a, i)->count * owned_of(a, i);
-    return least(tensors / a->pipeline, (long double)a->ranks);
+    return least(tensors / a->pipeline, (long double)a->sharing);
 }
 
 int64_t sync_constant_ns(const struct price_audit *a, int group)
@@ -437,38 +488,12 @@ int64_t sync_constant_ns(const struct price_audit *a, int group)
     long double seconds = judged_pool_update_s(a, group) + shared_copy_s(a, group);
     if (has_copies(a)) {
         struct summed_by by = judged_sums(a, group);
-        seconds += rounds_of(a, group, false) * scatter_latency_s(a, group, false, by.trees > 0) +
-                   sent_by_owners(a, group) * scatter_latency_s(a, group, false, false) +
-                   rounds_of(a, group, true) *
-                       scatter_latency_s(a, group, true, by.trees_of_experts > 0);
+        enum whom whom = a->problem->job.owner_broadcasts ? AMONG_ALL : AMONG_SHARING;
+        seconds +=
+            rounds_of(a, group, false) * scatter_latency_s(a, group, false, whom, by.trees > 0) +
+            sent_by_owners(a, group) * scatter_latency_s(a, group, false, AMONG_SHARING, false) +
+            rounds_of(a, group, true) *
+                scatter_latency_s(a, group, true, whom, by.trees_of_experts > 0);
     }
     return judged_nanoseconds(a, (struct computed){seconds, 0});
-}
-
-int64_t embedding_link_price(const struct price_audit *a, struct joint link)
-{
-    const struct layout *l = layout_of(a);
-    int64_t ranks = l->fused_embedding_sync ? 2 * a->ranks : 2;
-    long double bytes = a->problem->job.gradient_bytes_per_value * a->vocabulary * a->row /
-                        l->tensor;
-    return judged_nanoseconds(a, (struct computed){judged_sum_s(a, link, bytes, ranks), 0});
-}
-
-// Where all ranks of both ends take part, the links between an end's own replicas count too, if no
-// node holds them all.
-bool embedding_sync_price(const struct price_audit *a, int first, int last, int64_t *ns)
-{
-    *ns = a->embedding_sync ? a->embedding_ring_ns : 0;
-    if (!a->embedding_sync || a->embedding_ring) return true;
-    struct joint there = judged_stage_link(a, first, last),
-                 back = judged_stage_link(a, last, first);
-    if (!there.joined || !back.joined) return false;
-    *ns = larger(embedding_link_price(a, there), embedding_link_price(a, back));
-    for (int end = 0; end < 2 && layout_of(a)->fused_embedding_sync; end++) {
-        int group = end ? last : first;
-        struct joint own = judged_stage_link(a, group, group);
-        if (!judged_gradient_link(a, group).inside && own.joined)
-            *ns = larger(*ns, embedding_link_price(a, own));
-    }
-    return true;
 }

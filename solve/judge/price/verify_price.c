@@ -86,10 +86,19 @@ static long double padded_vocabulary(const struct problem *p)
     return (vocabulary + multiple - 1) / multiple * multiple;
 }
 
+// A single rank that is to share its values with nobody has them whole, as without ZeRO.
+static bool shares_with_none(const struct layout *l)
+{
+    int64_t devices = (int64_t)l->tensor * l->context * l->data,
+            parts = (int64_t)(l->expert_tensor ? l->expert_tensor : l->tensor) * l->expert;
+    return l->data_shard == 1 && l->data > 1 && l->context == 1 && devices == l->data * parts;
+}
+
 // Sharded gradients cannot be accumulated over micro-batches: a pipeline's engine keeps them whole
 // until the last, and scattering once is ZeRO 1. DeepSpeed's engine has no such rule.
 static int zero_stage(const struct job *j)
 {
+    if (shares_with_none(&j->layout)) return 0;
     if (j->layout.zero != 2 || j->trainer == TRAINER_DEEPSPEED) return j->layout.zero;
     return j->layout.pipeline == 1 ? 2 : 1;
 }
@@ -158,6 +167,8 @@ struct price_audit price_audit_of(const struct problem *problem)
     };
     a.held = width_held(s, l);
     a.expert_ranks = a.devices / (a.expert_parts * l->expert);
+    a.alike = a.zero > 0 && l->data_shard > 0 ? l->data / l->data_shard : 1;
+    a.sharing = a.ranks / a.alike, a.expert_sharing = a.expert_ranks / a.alike;
     if (a.gridded) split_by_grid(&a, l);
     for (int i = 0; i < problem->model.run_count; i++)
         if (problem->model.runs[i].cross_attention) a.carried = 2;
@@ -323,7 +334,8 @@ static long double outside_bytes(const struct price_audit *a, int group)
     int axes = a->gridded ? (a->outer > 1) + (l->grid_depth > 1) + (l->grid_rows > 1)
                           : l->tensor > 1;
     int communicators = axes + (l->context > 1) + (l->data > 1) + (l->pipeline > 1) +
-                        (l->expert > 1) + (a->expert_parts > 1 && a->expert_parts != l->tensor);
+                        (l->expert > 1) + (a->expert_parts > 1 && a->expert_parts != l->tensor) +
+                        (a->alike > 1 && l->data_shard > 1);
     return (long double)costs->constant_bytes.value +
            (long double)costs->communicator_bytes.value * communicators;
 }

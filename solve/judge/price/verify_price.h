@@ -22,17 +22,19 @@ struct price_audit {
     int direction;         // of a doubtful price: -1 the lower value (of a limit the upper), 1 the
                            // opposite, 0 the nearest
     int stage_count, pipeline, micro_batches; // pipeline: ranks
-    int64_t ranks, expert_ranks; // of a gradient sync: data x context; of one of experts
-    int64_t expert_parts;        // ranks that an expert's width is split over
-    int64_t collective;          // tensor x context
-    int64_t devices;             // of a stage
-    bool gridded;                // tensor ranks form a grid: in sections 3 to 6, one GPU has
-    long double outer, inner;    // one of so many parts of heads and FFN; of a token's values
-    long double sequences;       // of the micro-batch
-    int zero;                    // ZeRO stage; 2 counts as 1 where gradients add up whole
-    bool by_stages;              // sharded values are gathered and scattered once for all
-    long double tokens;          // of a micro-batch on one GPU
-    long double share;           // of the unsharded activations on one GPU
+    int64_t ranks, expert_ranks;     // of a gradient sync: data x context; of one of experts
+    int64_t sharing, expert_sharing; // of these, the ranks that divide states among them
+    int64_t alike;                   // groups of such ranks, each of which has all states
+    int64_t expert_parts;            // ranks that an expert's width is split over
+    int64_t collective;              // tensor x context
+    int64_t devices;                 // of a stage
+    bool gridded;                    // tensor ranks form a grid: in sections 3 to 6, one GPU has
+    long double outer, inner;        // one of so many parts of heads and FFN; of a token's values
+    long double sequences;           // of the micro-batch
+    int zero;                        // ZeRO stage; 2 counts as 1 where gradients add up whole
+    bool by_stages;                  // sharded values are gathered and scattered once for all
+    long double tokens;              // of a micro-batch on one GPU
+    long double share;               // of the unsharded activations on one GPU
     long double value_bytes;
     long double query, key; // widths: heads and KV heads x head width
     long double held;   // of keys on the tensor ranks together, each with whole heads of its own
@@ -161,6 +163,9 @@ struct joint judged_heads_link(const struct price_audit *a, int group); // excha
 struct joint judged_ring_link(const struct price_audit *a, int group);  // keys and values
 struct joint judged_gradient_link(const struct price_audit *a, int group);
 struct joint judged_expert_gradient_link(const struct price_audit *a, int group);
+// Within a group that divides states, of experts' or of the rest; from one of these to the next.
+struct joint judged_sharing_link(const struct price_audit *a, int group, bool of_experts);
+struct joint judged_alike_link(const struct price_audit *a, int group);
 struct joint judged_parts_link(const struct price_audit *a, int group); // of an expert
 struct joint judged_expert_link(const struct price_audit *a, int group);
 // Devices that hold a memory layer's values once; how often all of its devices hold them.

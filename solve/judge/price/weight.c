@@ -174,8 +174,9 @@ struct layer_weight layer_weight_of(const struct price_audit *a, int run)
 static long double held_values(const struct price_audit *a, const struct layer_weight *w, int stage)
 {
     bool sharded = a->zero >= stage, divided = sharded && stage == 1 && w->pool_copies > 1;
-    return (sharded ? w->dense / (long double)a->ranks + w->experts / (long double)a->expert_ranks
-                    : w->dense + w->experts) +
+    return (sharded
+                ? w->dense / (long double)a->sharing + w->experts / (long double)a->expert_sharing
+                : w->dense + w->experts) +
            (divided ? w->pool / (long double)w->pool_copies : w->pool);
 }
 
@@ -262,7 +263,7 @@ bool shards_fully(const struct price_audit *a)
 {
     const struct job *j = &a->problem->job;
     return j->trainer == TRAINER_TORCHTITAN && j->precision != FP32 && a->ranks > 1 &&
-           j->layout.zero > 1;
+           j->layout.zero > 1 && a->zero > 0;
 }
 
 // The actual weights are the states' fp32 ones. The 16-bit ones are those that stay gathered: at
@@ -284,7 +285,7 @@ struct held_weights held_weights_of(const struct price_audit *a, int run)
     return (struct held_weights){
         .trained = shards_fully(a) ? fsdp_weight_bytes(a, r, &w)
                                    : a->value_bytes * held_values(a, &w, 3),
-        .frozen = a->zero == 3 ? w.frozen_bytes / (long double)a->ranks : w.frozen_bytes,
+        .frozen = a->zero == 3 ? w.frozen_bytes / (long double)a->sharing : w.frozen_bytes,
     };
 }
 
@@ -312,8 +313,9 @@ struct layer_bytes layer_bytes_of(const struct price_audit *of_all, int run)
     long double gradient = gradient_bytes(a, &w);
     // Full sums over the micro-batches, and the scattered result.
     if (shards_fully(a) && a->zero == 1)
-        gradient += a->problem->job.gradient_bytes_per_value *
-                    (w.dense / (long double)a->ranks + w.experts / (long double)a->expert_ranks);
+        gradient +=
+            a->problem->job.gradient_bytes_per_value *
+            (w.dense / (long double)a->sharing + w.experts / (long double)a->expert_sharing);
     b.weight = judged_whole(a, held.trained + held.frozen);
     b.gradient = judged_whole(a, gradient);
     long double width = is_projector(a, run) ? r->projector.outputs
@@ -360,6 +362,20 @@ static struct layer_weight shared_part(const struct price_audit *a, const struct
     long double all = (long double)r->pool.values * (long double)r->pool.width;
     return (struct layer_weight){.pool = all / (long double)judged_pool_group(a, r),
                                  .pool_copies = judged_pool_copies(a, r)};
+}
+
+// Copies of a pool's part: their gradients are scattered and gathered, or scattered before the step
+// and the weights gathered after it.
+long double judged_pool_sum_s(const struct price_audit *a, const struct layer_run *r,
+                              long double values, int group)
+{
+    int64_t copies = judged_pool_copies(a, r);
+    if (copies <= 1 || values <= 0) return 0;
+    struct joint link = judged_pool_ring(a, r, group);
+    long double gradient = a->problem->job.gradient_bytes_per_value,
+                others = (long double)copies - 1, back = a->zero > 0 ? a->value_bytes : gradient;
+    return others / (long double)copies * values * (gradient + back) / link.bytes_per_s +
+           2 * others * link.latency_s;
 }
 
 long double judged_pool_bytes(const struct price_audit *a)
