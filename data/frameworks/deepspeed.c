@@ -17,6 +17,7 @@ static const struct setting_row rows[] = {
     SAYS("communication_data_type", TEXT, sums),
     TAKES("fp32_allreduce", FLAG, wide_sums), // of older releases
     SAYS("zero_optimization.stage", INT, job.layout.zero),
+    SAYS("zero_optimization.mics_shard_size", WHOLE, shards),
     SAYS("zero_optimization.overlap_comm", RAW, overlap),
     SAYS("zero_optimization.offload_optimizer.device", TEXT, offload),
     SAYS("zero_optimization.offload_optimizer.pin_memory", TRUE, pinned),

@@ -24,6 +24,7 @@ static const struct setting_row rows[] = {
     SAYS("global-batch-size", COUNT, job.global_batch),
     SAYS("sequence-parallel", FLAG, job.layout.sequence_parallel),
     SAYS("use-distributed-optimizer", SWITCH, job.layout.zero),
+    SAYS("num-distributed-optimizer-instances data-parallel-replicate-degree", COUNT, instances),
     SAYS("optimizer-cpu-offload", FLAG, job.layout.offload_optimizer),
     TAKES("optimizer-offload-fraction", NUMBER, offload_share),
     SAYS("use-precision-aware-optimizer", FLAG, precision_aware),

@@ -146,6 +146,9 @@ static const struct setting_row rows[] = {
          data_sequence),
     SAYS("ddp.use_distributed_optimizer trainer.strategy.ddp.use_distributed_optimizer", SWITCH,
          job.layout.zero),
+    SAYS("ddp.num_distributed_optimizer_instances "
+         "trainer.strategy.ddp.num_distributed_optimizer_instances",
+         COUNT, instances),
     TAKES("ddp.use_megatron_fsdp ddp.use_custom_fsdp dist.use_megatron_fsdp", FLAG, fsdp),
     TAKES("ddp.data_parallel_sharding_strategy", TEXT, sharding),
     TAKES("dist.use_torch_fsdp2", FLAG, torch_fsdp),

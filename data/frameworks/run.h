@@ -39,6 +39,7 @@ struct run {
     double ffn_factor;
     int64_t state_bytes; // the job's, as AxoNN's file has them
     int64_t positions, data_sequence, padding, groups, plain_width, group;
+    int64_t instances; // groups of data ranks, in each of which states are sharded; 0: not stated
     double attention_dropout, hidden_dropout, offload_share; // of the optimizer's state
     double stretch, interpolation, yarn; // factors: Llama 3's; for all positions alike; YaRN's
     const char *state_types[3];          // of main weights and both moments; NULL: fp32

@@ -84,6 +84,7 @@ static const struct field fields[] = {
     WHOLE(pp, 1, STAGES_MAX),
     WHOLE(cp, 1, 65536),
     WHOLE(dp, 1, 65536),
+    WHOLE(dp_shard, 1, 65536),
     WHOLE(ep, 1, 65536),
     WHOLE(etp, 1, 65536),
     WHOLE(vpp, 1, STAGES_MAX),

@@ -49,7 +49,8 @@ struct run_row {
         document_tokens, lora_rank, lora_dropout, frozen_bits;
     int64_t query_rank, kv_rank, rotary_width, value_width; // latent attention
     int64_t experts, top_k, expert_ffn, shared_ffn, dense_layers;
-    int64_t tp, pp, cp, dp, ep, etp, vpp, micro_batch, global_batch, sp, zero, gpus_per_node;
+    int64_t tp, pp, cp, dp, dp_shard, ep, etp, vpp, micro_batch, global_batch, sp, zero,
+        gpus_per_node;
     int64_t gated, rms_norm, tied, dropout, bias, gradient_bytes, adam, state_bytes, overlap,
         overlap_messages, overlap_tensor, overlap_input_gradients, boundary_rank, boundary_drain,
         gradient_rank, fused_loss, gathered_logits, gathered_inputs, chunked_loss, kept_logits,

@@ -167,6 +167,7 @@ static bool set_job(struct predictor *p, const struct run_row *row, struct predi
                             : row->fused == FUSED_EARLIER ? ATTENTION_MAKER_2024
                                                           : ATTENTION_MAKER;
     l->zero = (int)row->zero;
+    l->data_shard = l->zero && row->dp_shard != l->data ? (int)stated(row->dp_shard, 0) : 0;
     int64_t step = (int64_t)l->data * l->micro_batch;
     job->sequence = row->seq;
     job->global_batch = stated(row->global_batch, step * l->pipeline);

@@ -90,6 +90,7 @@ static enum status check_layout(const struct running *r, struct error *err)
     TRY(check_placement(r, err));
     if (l->local_loss_every) return refuse_plan(p, "layout: local losses", err);
     if (l->offload_optimizer) return refuse_plan(p, "layout.offload_optimizer", err);
+    if (l->zero && layout_data_shard(l) < l->data) return refuse_plan(p, "layout.data_shard", err);
     for (int s = 0; s < p->stage_count; s++) {
         const struct plan_stage *x = &p->stages[s];
         if (x->recompute > RECOMPUTE_FIRST_LAYERS)

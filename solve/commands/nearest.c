@@ -235,6 +235,7 @@ static void tell_layouts(const struct layout *a, const struct layout *b, const c
                   {"stages a rank", a->virtual_stages, b->virtual_stages},
                   {"micro-batch", a->micro_batch, b->micro_batch},
                   {"ZeRO", a->zero, b->zero},
+                  {"data ranks that share states", layout_data_shard(a), layout_data_shard(b)},
                   {"sequence parallelism", a->sequence_parallel, b->sequence_parallel},
                   {"fused attention", a->fused_attention, b->fused_attention},
                   {"offloaded optimizer", a->offload_optimizer, b->offload_optimizer},

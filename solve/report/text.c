@@ -106,8 +106,11 @@ static void print_layout(struct text *out, const struct plan *plan)
              schedule_names[l->schedule], plan->micro_batches, l->micro_batch,
              l->micro_batch == 1 ? "" : "s",
              plan->placement && plan->placement->micro_batches ? " (of the slowest replica)" : "");
-    text_put(out, "  fixed      gradient sync %s, ZeRO %d%s%s%s%s%s\n",
+    text_put(out, "  fixed      gradient sync %s, ZeRO %d%s%s%s%s%s%s\n",
              gradient_sync_names[l->gradient_sync], l->zero,
+             layout_data_shard(l) < l->data
+                 ? arena_print(out->arena, " over groups of %d data ranks", l->data_shard)
+                 : "",
              l->offload_optimizer ? ", offloaded optimizer" : "",
              l->sequence_parallel ? ", sequence parallel" : "",
              l->fused_attention ? ", fused attention" : "",

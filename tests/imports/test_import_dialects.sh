@@ -145,9 +145,11 @@ launches 'torchrun --nproc_per_node=8 main_training_llama.py --model_variant=lla
     '--fsdp_activation_checkpointing=True --selective_checkpointing=1 --batch_size=4 \' \
     '--low_cpu_fsdp=True'
 job trainer launch.sh "j['sequence']==4096;l['micro_batch']==4;l['zero']==3;
-    l['recompute']=='full'"
+    l['recompute']=='full';'data_shard' not in l"
 told 'max-seq-length 4096, the program.s own'
-told 'hybrid_shard: shards over all data ranks'
+sed -i 's/--nproc_per_node=8/--nnodes=4 &/' "$work/launch.sh"
+job trainer launch.sh "l['data']==32;l['zero']==3;l['data_shard']==8"
+told 'hybrid_shard: states are sharded over the 8 data ranks of a node'
 sed -i 's/selective_checkpointing=1/selective_checkpointing=0.5/' "$work/launch.sh"
 no trainer launch.sh 'selective-checkpointing: is not read: which layers'
 sed -i 's/=0.5/=1 --sharding_strategy=ddp/; s/ing=True/ing=False/' "$work/launch.sh"

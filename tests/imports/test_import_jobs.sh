@@ -65,13 +65,12 @@ END
 says 'ignored (harmless): job, metrics'
 refuse 'tensor_parallel_dgree (did you mean parallelism.tensor_parallel_degree?): --ignore' \
     torchtitan '[parallelism]\npipeline_parallel_degree = 2\ntensor_parallel_dgree = 2\n' --gpus 16
-job torchtitan "l['data']==16;l['zero']==3" --gpus 16 --ignore parallelism.tensor_parallel_dgree <<'END'
+job torchtitan "l['data']==16;l['zero']==3;l['data_shard']==8" --gpus 16 --ignore parallelism.tensor_parallel_dgree <<'END'
 [parallelism]
 data_parallel_replicate_degree = 2
 tensor_parallel_dgree = 2
 END
 says "parallelism.tensor_parallel_dgree changes nothing, as --ignore says"
-says 'data_parallel_replicate_degree 2 together with shards'
 job torchtitan "j['precision']=='fp32'" <<'END'
 [parallelism]
 data_parallel_shard_degree = 1

@@ -194,10 +194,11 @@ for other in 'rl: kto/--rl: is not read: pairs' \
 done
 trained 0 'the model is m' "${axolotl}gradient_checkpointing: no" yaml # no as YAML says it
 grep -q '"full"' "$work/job.json" && wrong "axolotl: no counts as yes"
-trained 3 'shards over all data ranks, not 2 of each replica' "${axolotl}tensor_parallel_size: 2\n"\
+trained 3 'the model is m' "${axolotl}tensor_parallel_size: 2\n"\
 'dp_shard_size: 2\ndp_replicate_size: 2\nfsdp_config:\n  fsdp_version: 2' yml
 grep -q '"gathered_logits": true' "$work/job.json" && grep -q '"tensor": 2' "$work/job.json" ||
     wrong "axolotl: no tensor ranks"
+grep -q '"data_shard": 2' "$work/job.json" || wrong "axolotl: no groups of data ranks"
 trained 2 'the model is m' "${axolotl}overrides_of_model_config:\n  num_hidden_layers: 2\n"\
 'context_parallel_size: 2\nfsdp_config:\n  fsdp_reshard_after_forward: false\n'\
 '  activation_checkpointing: true' yml

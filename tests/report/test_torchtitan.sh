@@ -53,6 +53,7 @@ assert p["context_parallel_degree"] == get("context", 1)
 assert p["pipeline_parallel_degree"] == get("pipeline", 1)
 assert p["data_parallel_replicate_degree"] * p["data_parallel_shard_degree"] == get("data", 1)
 assert (p["data_parallel_shard_degree"] > 1) <= (get("zero", 0) > 0)
+assert not get("zero", 0) or p["data_parallel_shard_degree"] == get("data_shard", get("data", 1))
 t = c["training"]
 assert t["global_batch_size"] == job["global_batch"] and t["seq_len"] == job["sequence"]
 together = t["local_batch_size"] * get("data", 1)

@@ -33,6 +33,25 @@ static enum status check_expert_ranks(const struct run *r, int64_t gpus, struct 
                   l->expert_tensor ? "" : " and tensor");
 }
 
+// Megatron's: parts of the data ranks one behind the other, each with all states.
+static enum status set_instances(struct run *r, struct error *err)
+{
+    struct layout *l = &r->job.layout;
+    if (r->instances <= 1) return OK;
+    if (!l->zero)
+        return refuse(err,
+                      "%s: --num-distributed-optimizer-instances %lld: expected "
+                      "--use-distributed-optimizer next to it",
+                      r->file, (long long)r->instances);
+    if (r->instances > l->data || l->data % r->instances)
+        return refuse(err,
+                      "%s: --num-distributed-optimizer-instances %lld: expected a divisor of the "
+                      "%d data ranks: give the run's number of GPUs with --gpus",
+                      r->file, (long long)r->instances, l->data);
+    l->data_shard = l->data / (int)r->instances;
+    return OK;
+}
+
 enum status core_ask(const struct run *r, bool made, struct error *err)
 {
     bool sequence = r->wants_job && !r->job.sequence,
@@ -63,6 +82,7 @@ enum status core_ranks(struct run *r, struct error *err)
                       "--tensor-model-parallel-size, %d: experts over more ranks are not planned: "
                       "write only the model (-o, without --job)",
                       r->file, l->expert_tensor, l->tensor);
+    TRY(set_instances(r, err));
     return check_expert_ranks(r, gpus, err);
 }
 
@@ -224,6 +244,10 @@ int core_stage(struct run *r, struct settings *s, const char *name)
         if (weights && weights->text && strcmp(weights->text, "none") != 0)
             said_assume(&s->said, "offload_param: weights stay on the GPU");
         const char *text = stage && stage->text ? stage->text : "0";
+        if (settings_number(&own, "zero_optimization.mics_shard_size") > 1 ||
+            settings_number(&own, "zero_optimization.zero_hpz_partition_size") > 1)
+            said_assume(&s->said, "mics_shard_size, zero_hpz_partition_size: states are sharded "
+                                  "over all data ranks");
         if (setting_of(&own, "zero_optimization") || *text < '0' || *text > '3' || text[1])
             return -1;
         r->job.layout.offload_optimizer |= place && place->text && strcmp(place->text, "none") != 0;

@@ -72,6 +72,20 @@ static enum status check_layout(struct run *r, struct settings *s, struct error 
 
 // ---- ZeRO
 
+// MiCS: ranks one behind the other, of all that have the same layers.
+static enum status set_groups(struct run *r, struct settings *s, struct error *err)
+{
+    struct layout *l = &r->job.layout;
+    int64_t ranks = (int64_t)l->data * l->context;
+    if (l->zero != 3 || l->tensor > 1 || ranks % r->shards || r->shards % l->context)
+        return settings_refuse(s, "zero_optimization.mics_shard_size", err,
+                               "expected a divisor of %lld ranks, at stage 3 without tensor ranks, "
+                               "found %lld",
+                               (long long)ranks, (long long)r->shards);
+    l->data_shard = (int)(r->shards / l->context);
+    return OK;
+}
+
 static enum status set_zero(struct run *r, struct settings *s, struct error *err)
 {
     struct layout *l = &r->job.layout;
@@ -85,6 +99,7 @@ static enum status set_zero(struct run *r, struct settings *s, struct error *err
     l->offload_optimizer = stage > 0 && ((r->offload && strcasecmp(r->offload, "none")) ||
                                          (r->old_offload && !strcasecmp(r->old_offload, "true")));
     settings_take_offload(r, s);
+    if (r->shards > 0) TRY(set_groups(r, s, err));
     bool overlapped = r->overlap ? !strcasecmp(r->overlap, "true") : stage == 3;
     l->gradient_sync = stage && overlapped ? SYNC_OVERLAPPED : SYNC_EXPOSED;
     if (nvme) said_assume(&s->said, "offload_optimizer to nvme: read as host memory");

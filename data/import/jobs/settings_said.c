@@ -228,8 +228,11 @@ static void say_unknown(struct settings *s, const struct setting_rows *rows,
                    !is_stated(s, rows, at->key) &&
                    (weighs(s, at) || is_misspelt(s, rows, key + strlen(dashes(s)), names, count));
     bool told = refused ? s->weighty_count < WEIGHTY_TOLD : s->said.unknown_count < CLOSE_MOST;
-    int meant = told ? name_meant(key + strlen(dashes(s)), names, count) : -1;
-    if (told && meant < 0) meant = name_meant(last_part(rows, key), names, count);
+    const char *whole = key + strlen(dashes(s)), *part = last_part(rows, key);
+    int meant = told ? name_within(whole, names, count, 1) : -1;
+    if (told && meant < 0) meant = name_within(part, names, count, 1);
+    if (told && meant < 0) meant = name_meant(whole, names, count);
+    if (told && meant < 0) meant = name_meant(part, names, count);
     const char *hint =
         meant < 0 ? "" : arena_print(s->arena, " (did you mean %s%s?)", dashes(s), names[meant]);
     if (refused && strstr(s->weighty, key)) return;

@@ -103,11 +103,7 @@ static enum status set_sharding(struct run *r, struct settings *s, struct error 
                                "expected default, always or never, found \"%.60s\"", r->reshard);
     if (l->data / r->replicas == 1 && l->context == 1) return OK;
     l->zero = policy == 1 || (policy == 0 && l->pipeline == 1) ? 3 : 2;
-    if (r->replicas > 1)
-        said_assume(&s->said,
-                    "data_parallel_replicate_degree %lld together with shards: a job shards over "
-                    "all data x context ranks, which takes less memory and moves more",
-                    (long long)r->replicas);
+    if (r->replicas > 1) l->data_shard = l->data / (int)r->replicas;
     return OK;
 }
 

@@ -270,6 +270,7 @@ static const struct word foundry_words[] = {
     {"model.peft_config.lora_alpha", "lora-alpha"},
     {"model.peft_config.lora_dropout", "lora-dropout"},
     {"compile_config", "torch-compile"},
+    {"fsdp.hybrid_sharding_num_model_replicas", "dp-replicate-size"}, // OLMo's
     {NULL, NULL}};
 
 static const char foundry_left[] =
@@ -327,6 +328,12 @@ static enum status take_foundry(struct settings *s, const struct settings *pairs
         return settings_refuse(pairs, "activation_checkpointing", err,
                                "%.40s: which layers are recomputed: state it in the job",
                                again->text);
+    const char *copies = dialect_text(pairs, "fsdp_config.device_mesh[0]"),
+               *each = dialect_text(pairs, "fsdp_config.device_mesh[1]");
+    if (copies && each) {
+        TRY(launch_set(s, "dp-replicate-size", copies, err));
+        TRY(launch_set(s, "dp-shard-size", each, err));
+    }
     if (!shards) shards = dialect_text(pairs, "fsdp.sharding_strategy");
     bool sharded = false;
     for (int i = 0; i < pairs->count; i++)

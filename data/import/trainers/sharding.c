@@ -22,6 +22,26 @@ static int stage_in(const char *text)
     return -1;
 }
 
+// Replicas of what groups of data ranks shard, as stated, or with a hybrid strategy the nodes,
+// whose GPUs are what the launch says, or eight.
+static enum status set_groups(struct run *r, struct settings *s, bool hybrid, struct error *err)
+{
+    enum { USUAL_GPUS = 8 };
+    struct layout *l = &r->job.layout;
+    int64_t stated = !setting_of(s, "num-processes") && r->processes > 0 ? r->processes : 0,
+            node = (stated ? stated : USUAL_GPUS) / ((int64_t)l->tensor * l->context);
+    if (r->replicas <= 1 && (!hybrid || r->shards || node < 1 || node >= l->data)) return OK;
+    if (r->replicas > 1 ? l->data % r->replicas : l->data % node)
+        return settings_refuse(s, r->replicas > 1 ? "dp-replicate-size" : "fsdp", err,
+                               "expected replicas of shards that divide %d data ranks, found %lld",
+                               l->data, (long long)(r->replicas > 1 ? r->replicas : node));
+    l->data_shard = (int)(r->replicas > 1 ? l->data / r->replicas : node);
+    if (r->replicas <= 1)
+        said_assume(&s->said, "hybrid_shard: states are sharded over the %d data ranks of a node",
+                    l->data_shard);
+    return OK;
+}
+
 // FSDP's words, Accelerate's numbers of them, ms-swift's preset.
 static enum status set_fsdp(struct run *r, struct settings *s, struct error *err)
 {
@@ -30,13 +50,15 @@ static enum status set_fsdp(struct run *r, struct settings *s, struct error *err
         int zero;
     } words[] = {{"full_shard", 3},
                  {"shard_grad_op", 2},
+                 {"hybrid_shard_zero2", 2},
                  {"hybrid_shard", 3},
                  {"no_shard", 0},
                  {"fsdp2", 3},
                  {"1", 3},
                  {"2", 2},
                  {"3", 0},
-                 {"4", 3}};
+                 {"4", 3},
+                 {"5", 2}};
     struct layout *l = &r->job.layout;
     const char *text = r->sharding;
     size_t i = 0;
@@ -50,9 +72,11 @@ static enum status set_fsdp(struct run *r, struct settings *s, struct error *err
     l->offload_optimizer |= r->cpu_offload || find_in_any_case(text, "offload");
     if (l->offload_optimizer)
         said_assume(&s->said, "offload: the optimizer on the host; weights and gradients stay");
-    if (find_in_any_case(text, "hybrid") || !strcmp(text, "4"))
-        said_assume(&s->said, "hybrid_shard: shards over all data ranks, not those of a node");
-    return OK;
+    return l->zero ? set_groups(r, s,
+                                find_in_any_case(text, "hybrid") || !strcmp(text, "4") ||
+                                    !strcmp(text, "5"),
+                                err)
+                   : OK;
 }
 
 // By the name of Accelerate's configuration, where nothing else says how states are sharded.

@@ -206,9 +206,6 @@ static enum status read_run(struct run *r, struct settings *s, const struct aske
     if (r->shards && l->data != r->shards * (r->replicas ? r->replicas : 1))
         return settings_refuse(s, "dp-shard-size", err, "times replicas: expected %d, found %lld",
                                l->data, (long long)(r->shards * (r->replicas ? r->replicas : 1)));
-    if (r->replicas > 1)
-        said_assume(&s->said, "shards over all data ranks, not %lld of each replica",
-                    (long long)(l->data / r->replicas));
     j->gathered_logits = l->tensor > 1; // as transformers' plans have it
     l->micro_batch = (int)r->micro_batch;
     if (r->global_batch) {

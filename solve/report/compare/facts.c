@@ -127,7 +127,9 @@ static const char *in_flight(const struct comparison *c, const struct compared_p
 static const char *states(const struct comparison *c, const struct compared_plan *p)
 {
     const struct layout *l = &p->of.plan->layout;
-    return arena_print(c->arena, "ZeRO %d%s, sync %s", l->zero,
+    bool groups = layout_data_shard(l) < l->data;
+    return arena_print(c->arena, "ZeRO %d%s%s, sync %s", l->zero,
+                       groups ? arena_print(c->arena, " over %d", l->data_shard) : "",
                        l->offload_optimizer ? ", offloaded" : "",
                        gradient_sync_names[l->gradient_sync]);
 }

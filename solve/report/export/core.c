@@ -326,6 +326,7 @@ struct run core_run(const struct export *e)
     // Offloading requires the distributed optimizer.
     l->zero = l->zero >= 1 || l->offload_optimizer;
     r.distributed = l->zero, r.precision_aware = l->offload_optimizer;
+    if (layout_data_shard(l) < l->data) r.instances = l->data / l->data_shard;
     r.gathers = l->gradient_sync == SYNC_OVERLAPPED && l->zero;
     struct job *job = &r.job;
     job->overlapped_tensor &= l->sequence_parallel;

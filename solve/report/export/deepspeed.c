@@ -17,11 +17,18 @@ static void set_precision(struct run *r)
     r->sums = (zero ? wide && zero == 1 : job->whole_gradient_sums) ? "fp32" : narrow;
 }
 
+static bool has_groups(const struct layout *l) { return layout_data_shard(l) < l->data; }
+static bool has_mics(const struct layout *l)
+{
+    return has_groups(l) && l->zero == 3 && l->tensor == 1 && l->pipeline == 1;
+}
+
 static void set_zero(struct run *r)
 {
     const struct layout *l = &r->job.layout;
     r->overlap = l->gradient_sync == SYNC_OVERLAPPED ? "true" : "false";
     if (l->offload_optimizer && l->zero) r->offload = "cpu", r->pinned = true;
+    if (has_mics(l)) r->shards = (int64_t)l->data_shard * l->context;
 }
 
 const char *export_layers(const struct plan *plan, const char *between, struct arena *arena)
@@ -52,6 +59,14 @@ static void note_states(struct export *e)
                      "ZeRO %d with a pipeline: DeepSpeed refuses it (\"ZeRO-2 and ZeRO-3 are "
                      "incompatible with pipeline parallelism\")",
                      l->zero)},
+        {has_mics(l),
+         "mics_shard_size: the model is made under deepspeed.zero.MiCS_Init, which the "
+         "script says"},
+        {has_groups(l) && !has_mics(l),
+         arena_print(e->out->arena,
+                     "states over groups of %d data ranks: DeepSpeed has them at ZeRO 3 alone, "
+                     "without pipeline and tensor ranks (MiCS)",
+                     l->data_shard)},
         {l->gradient_sync == SYNC_OVERLAPPED && (l->pipeline > 1 || !l->zero),
          "gradient sync overlapped with the backward pass: DeepSpeed has it from ZeRO 1 on and "
          "without a pipeline"},

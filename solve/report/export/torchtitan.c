@@ -140,7 +140,7 @@ static void set_parallelism(struct run *r, const struct export *e)
 {
     const struct layout *l = &r->job.layout;
     bool shards = l->zero > 0;
-    r->replicas = shards ? 1 : l->data, r->shards = shards ? l->data : 1;
+    r->shards = shards ? layout_data_shard(l) : 1, r->replicas = l->data / r->shards;
     r->reshard = l->zero == 3 ? "always" : "never";
     if (l->expert > 1 && r->toml) r->expert_tensor = layout_expert_tensor(l);
     bool ring = l->context > 1 && r->job.context_kind == CONTEXT_RING;
