@@ -409,6 +409,9 @@ def build(kind, config):
         kind, config = kind + "_text", {k: v for k, v in config["text_config"].items()
                                         if k != "model_type"}
     built = transformers.AutoConfig.for_model(kind, pad_token_id=0, **config)
+    if "architectures" in config:
+        with torch.device("meta"):
+            return built, getattr(transformers, config["architectures"][0])(built)
     model = {"bert": transformers.AutoModelForMaskedLM,
              "roberta": transformers.AutoModelForMaskedLM,
              "xlm-roberta": transformers.AutoModelForMaskedLM,
@@ -443,6 +446,32 @@ def parameters(kind, model):
 
 def count(kind, config):
     return parameters(kind, build(kind, config)[1])
+
+
+# Of other tasks: without the head of a language model.
+TASKS = ["Model"] + ["For" + task for task in (
+    "SequenceClassification", "TokenClassification", "QuestionAnswering", "MultipleChoice")]
+TASK_KINDS = ["bert", "roberta", "xlm-roberta", "ernie", "distilbert", "deberta-v2", "modernbert",
+              "modernbert-decoder", "eurobert", "llama", "qwen2", "qwen3", "gpt2", "opt", "bloom",
+              "mistral", "gemma2", "qwen3_moe"]
+
+
+def drawn_tasks(seed, kinds):
+    rng = random.Random(seed)
+    for kind in kinds:
+        for task in TASKS:
+            config = draw(rng, kind)
+            config["id2label"] = {str(i): "label %d" % i for i in range(rng.randint(1, 9))}
+            try:
+                auto = getattr(transformers, "AutoModel" + task.replace("Model", ""))
+                with torch.device("meta"):
+                    built = auto.from_config(transformers.AutoConfig.for_model(
+                        kind, pad_token_id=0, **config))
+            except Exception:
+                continue  # no such class, or refused
+            config["architectures"] = [type(built).__name__]
+            yield {"_name": "%s %s" % (kind, task), "_parameters":
+                   sum(p.numel() for p in built.parameters()), "model_type": kind, **config}
 
 
 def drawn(seed, each, kinds):
@@ -565,5 +594,6 @@ if __name__ == "__main__":
         sys.exit(check(int(sys.argv[2]) if len(sys.argv) > 2 else random.randrange(10**6),
                        sys.argv[3:] or KINDS))
     with open(sys.argv[1], "w") as record:
-        for line in list(published()) + list(drawn(1, 4, KINDS)):
+        for line in list(published()) + list(drawn(1, 4, KINDS)) + \
+                list(drawn_tasks(1, TASK_KINDS)):
             record.write(json.dumps(line) + "\n")

@@ -264,8 +264,12 @@ says 2 '_class_name: AutoencoderKL: a part of a pipeline of diffusers' \
     '{"_class_name": "AutoencoderKL"}'
 says 2 'T5EncoderModel: the encoder of a t5 alone is not read' \
     '{"model_type": "t5", "architectures": ["T5EncoderModel"]}'
-says 0 'assumed: .*LlamaForSequenceClassification is planned with the head of a language model' \
-    '{"model_type": "llama", "architectures": ["LlamaForSequenceClassification"]}'
+says 0 'assumed: .*LlamaForRanking is planned with the head of a language model' \
+    '{"model_type": "llama", "architectures": ["LlamaForRanking"]}'
+says 0 'LlamaForSequenceClassification: no head of a language model; .* 16384 parameters' \
+    '{"model_type": "llama", "architectures": ["LlamaForSequenceClassification"],
+      "id2label": {"0": "a", "1": "b", "2": "c"}}'
+says 0 'bert: 109482240 parameters' '{"model_type": "bert", "architectures": ["BertModel"]}'
 says 0 'qwen2: [0-9]* parameters' \
     '{"model_type": "internvl_chat", "llm_config": {"model_type": "qwen2"},
       "vision_config": {"hidden_size": 64}, "_name_or_path": "qwen2"}'
@@ -279,9 +283,27 @@ says 2 'LlamaForCausalLMEagle3: a draft model' \
 says 2 'nor is any class with such keys: .* even lacks a, b, .* and 2 more' '{"model_type": "foo",
     "vocab_size": 8, "a": 1, "b": 1, "c": 1, "d": 1, "e": 1, "f": 1, "g": 1, "h": 1, "i": 1,
     "j": 1, "k": 1, "l": 1, "m": 1, "n": 1}'
-says 2 'nor is any class with such keys: .* even lacks inner_hidden_size, position_encoding_2d;' \
-    '{"model_type": "chatglm", "hidden_size": 64, "inner_hidden_size": 256, "vocab_size": 99,
-      "num_attention_heads": 4, "position_encoding_2d": true}'
+# As the cards count them: ChatGLM 6B, ChatGLM3 6B, GLM-4 9B, InternLM2 7B, Baichuan2 7B and 13B,
+# MiniCPM 2B.
+says 0 'chatglm: 6173286400 parameters' '{"model_type": "chatglm",
+    "architectures": ["ChatGLMModel"], "inner_hidden_size": 16384, "num_layers": 28,
+    "position_encoding_2d": true, "vocab_size": 130528}'
+glm='"model_type": "chatglm", "architectures": ["ChatGLMModel"], "add_bias_linear": false,
+    "add_qkv_bias": true, "multi_query_attention": true, "multi_query_group_num": 2'
+says 0 'chatglm: 6243584000 parameters' "{$glm, \"num_layers\": 28, \"padded_vocab_size\": 65024}"
+says 0 'chatglm: 9399951360 parameters' \
+    "{$glm, \"num_layers\": 40, \"padded_vocab_size\": 151552}"
+says 0 'internlm2: 7737708544 parameters' '{"model_type": "internlm2", "bias": false,
+    "intermediate_size": 14336, "num_key_value_heads": 8, "vocab_size": 92544}'
+says 0 'baichuan: 7505973248 parameters' '{"model_type": "baichuan"}'
+says 0 'baichuan: 13896668160 parameters' '{"model_type": "baichuan", "hidden_size": 5120,
+    "intermediate_size": 13696, "num_hidden_layers": 40, "num_attention_heads": 40}'
+says 0 'minicpm: 2724880896 parameters' '{"model_type": "minicpm", "hidden_size": 2304,
+    "intermediate_size": 5760, "num_hidden_layers": 40, "num_attention_heads": 36,
+    "vocab_size": 122753}'
+says 0 'llava: 6738415616 parameters' '{"model_type": "llava", "hidden_size": 4096,
+    "architectures": ["LlavaLlamaForCausalLM"], "intermediate_size": 11008, "vocab_size": 32000,
+    "num_hidden_layers": 32, "num_attention_heads": 32}'
 # The card of Qwen 7B: 7721324544 parameters.
 says 0 'qwen: 7721324544 parameters' '{"model_type": "qwen", "architectures": ["QWenLMHeadModel"],
     "hidden_size": 4096, "intermediate_size": 22016, "num_hidden_layers": 32,

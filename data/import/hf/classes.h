@@ -25,7 +25,9 @@
 #define EXPERTS(count, each) .experts.experts = count, .experts.top_k = each
 #define MIXTURE(count, each) EXPERTS(count, each), .experts_as_ffn = true
 // What several classes have by default.
-#define LLAMA FACTS("silu", 1e-6, 1e4), SIZES(4096, 11008, 32, 0, 32000), GATED, .layers = 32
+#define LLAMA_OF(vocabulary, epsilon)                                                              \
+    FACTS("silu", epsilon, 1e4), SIZES(4096, 11008, 32, 0, vocabulary), GATED, .layers = 32
+#define LLAMA LLAMA_OF(32000, 1e-6)
 #define DEEPSEEK_V3                                                                                \
     FACTS("silu", 1e-6, 1e4), SIZES(7168, 18432, 128, 0, 129280), LATENT, GATED,                   \
         .layers = 61, .front = 3, .plain_width = 128, EXPERTS(256, 8), .experts.ffn = 2048,        \
@@ -43,6 +45,9 @@
 
 #define BIASLESS                                                                                   \
     .told = "norms by the mean without biases are planned as norms by the root mean square"
+
+#define IMAGELESS                                                                                  \
+    .told = "the tower and its projector are left out: the model is the language model alone"
 
 #define STEP                                                                                       \
     FACTS("silu", 1e-5, 1e4), SIZES(4096, 11264, 64, 8, 128815),                                   \

@@ -277,10 +277,12 @@ static void set_runs(struct model *m, const struct hf_model *x, const struct hf_
         run->name = name_run(x, &x->layers[i], named), run->count = (int)(end - i);
     }
     if (x->depth > 0) m->runs[m->run_count++] = hf_mtp_run(x, x->depth);
-    m->runs[m->run_count++] = (struct layer_run){
-        .name = "head", .kind = LAYER_HEAD, .count = 1, .more_values = x->head_values};
-    m->layer_count += (int)(x->layer_count + x->depth) + 2;
+    if (!x->built)
+        m->runs[m->run_count++] = (struct layer_run){
+            .name = "head", .kind = LAYER_HEAD, .count = 1, .more_values = x->head_values};
+    m->layer_count += (int)(x->layer_count + x->depth) + 1 + !x->built;
     m->shape = x->shape;
+    if (x->built) m->shape.tied_embeddings = false, m->shape.no_final_norm = true;
     if (x->depth > 0) m->shape.mtp_loss_scale = HF_MTP_LOSS_SCALE;
 }
 
@@ -312,6 +314,9 @@ static enum status build(struct model *m, struct hf_model *x, struct hf_model *w
     TRY(refuse_encoders(x, err));
     TRY(hf_read_class(x, err));
     if (mtp >= 0) x->depth = mtp;
+    if (x->built) TRY(hf_read_other_head(x, err));
+    // A text of its own code beside a tower has no text_config.
+    if (x->by_architecture && x->root == x->whole) model_type = x->class->name;
     TRY(hf_read_tower(whole, model_type, x->shape.hidden, &tower, err));
     set_runs(m, x, &tower);
     TRY(hf_say_keys(x, m->document.path, err));

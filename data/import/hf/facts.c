@@ -90,8 +90,13 @@ static enum status read_rotary(struct hf_model *x, const struct json *object, st
 
 enum status hf_read_facts(struct hf_model *x, struct error *err)
 {
-    static const char *const epsilons[] = {"rms_norm_eps", "layer_norm_eps", "layer_norm_epsilon",
-                                           "norm_eps",     "norm_epsilon",   NULL};
+    static const char *const epsilons[] = {"rms_norm_eps",
+                                           "layer_norm_eps",
+                                           "layer_norm_epsilon",
+                                           "norm_eps",
+                                           "norm_epsilon",
+                                           "layernorm_epsilon",
+                                           NULL};
     static const char *const widths[] = {"query_pre_attn_scalar", NULL};
     bool alibi = false;
     TRY(read_activation(x, err));

@@ -80,7 +80,7 @@ static enum status find_text(struct hf_model *x, struct json *text, struct error
 
 // An encoder alone has half of its class, a draft more than it; other tasks have a head of their
 // own.
-static enum status weigh_task(const struct hf_model *x, const char *architecture, struct error *err)
+static enum status weigh_task(struct hf_model *x, const char *architecture, struct error *err)
 {
     static const char tasks[] = "CausalLM ConditionalGeneration MaskedLM PreTraining Seq2SeqLM";
     static const char *const drafts[] = {"Draft", "Eagle", "Medusa", "Speculator"};
@@ -97,6 +97,7 @@ static enum status weigh_task(const struct hf_model *x, const char *architecture
     if (x->class->both && task && !strcmp(task, "ForCausalLM"))
         return json_refuse(x->root, err, "architectures: %s: the decoder of a %s alone is not read",
                            architecture, x->class->name);
+    if (hf_is_headless(x, architecture)) return x->built = architecture, OK;
     if (!task || name_is_listed(tasks, task + 3, strlen(task + 3))) return OK;
     said_assume(x->asked->said,
                 "architectures: %s is planned with the head of a language model, on its vocabulary",

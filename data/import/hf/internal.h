@@ -40,6 +40,7 @@ struct hf_model {
         *whole; // in a model of several modalities its text_config, and the whole config
     const struct hf_class *class;
     bool by_architecture; // not by model_type, which is unknown
+    const char *built;    // the architecture if it has no head of a language model; NULL: it has
     struct shape shape;
     struct expert_shape experts;
     struct hf_layer *layers; // [layer_count]
@@ -166,6 +167,11 @@ bool hf_has_tower(const char *type);
 enum status hf_read_tower(const struct hf_model *whole, const char *type, int64_t width,
                           struct hf_tower *to, struct error *err);
 
+// heads.c: whether what an architecture ends with is not the head of a language model; what it is,
+// after the layers are known.
+bool hf_is_headless(const struct hf_model *x, const char *architecture);
+enum status hf_read_other_head(struct hf_model *x, struct error *err);
+
 // said.c
 void hf_asks(const struct hf_model *x, const char *key);       // notes it
 bool hf_is_strange(const struct hf_model *x, const char *key); // no reader asked for it
@@ -199,11 +205,12 @@ hf_reader hf_read_attention_bias, hf_read_llama, hf_arrange_all_near, hf_arrange
     hf_read_delta, hf_arrange_qwen3_5, hf_read_olmo_hybrid, hf_arrange_olmo_hybrid;
 
 // ---- llama.c, others.c, mixtures.c
-hf_reader hf_read_qwen, hf_read_params, hf_arrange_params, hf_read_helium, hf_read_hyperclovax,
-    hf_arrange_first_of_four, hf_read_exaone, hf_read_gptj, hf_read_gpt_neo, hf_arrange_gpt_neo,
-    hf_read_gpt_bigcode, hf_read_mpt, hf_read_phi, hf_read_persimmon, hf_arrange_exaone_moe,
-    hf_read_afmoe, hf_arrange_afmoe, hf_arrange_hy_v3, hf_read_sarvam_moe, hf_read_axk1,
-    hf_read_ling, hf_arrange_ling;
+hf_reader hf_read_qwen, hf_read_chatglm, hf_read_internlm, hf_read_baichuan, hf_read_params,
+    hf_arrange_params, hf_read_helium, hf_read_hyperclovax, hf_arrange_first_of_four,
+    hf_read_exaone, hf_read_gptj, hf_read_gpt_neo, hf_arrange_gpt_neo, hf_read_gpt_bigcode,
+    hf_read_mpt, hf_read_phi, hf_read_persimmon, hf_arrange_exaone_moe, hf_read_afmoe,
+    hf_arrange_afmoe, hf_arrange_hy_v3, hf_read_sarvam_moe, hf_read_axk1, hf_read_ling,
+    hf_arrange_ling;
 
 // ---- hybrids.c
 hf_reader hf_read_bamba, hf_arrange_bamba, hf_read_granite_hybrid, hf_arrange_granite_hybrid,

@@ -304,3 +304,58 @@ enum status hf_read_qwen(struct hf_model *x, struct error *err)
     s->linear_bias = !plain, s->output_bias = plain ? -1 : 1;
     return OK;
 }
+
+// ---- of code beside the weights
+
+// One flag for all of attention.
+enum status hf_read_internlm(struct hf_model *x, struct error *err)
+{
+    x->shape.qkv_bias = true;
+    TRY(hf_flag(x, "bias", &x->shape.qkv_bias, err));
+    x->shape.output_bias = x->shape.qkv_bias ? 1 : 0;
+    return OK;
+}
+
+enum status hf_read_baichuan(struct hf_model *x, struct error *err)
+{
+    (void)err;
+    if (!hf_has(x, "max_position_embeddings")) x->shape.rotary_base = 0;
+    x->shape.kv_heads = x->shape.heads;
+    return OK;
+}
+
+// The first ChatGLM: layer norm, two matrices, biases.
+static enum status read_first_chatglm(struct hf_model *x, struct error *err)
+{
+    struct shape *s = &x->shape;
+    s->gated_ffn = s->rms_norm = false, s->qkv_bias = s->linear_bias = true;
+    s->activation = "gelu", s->rotary_share = 0;
+    if (!hf_has(x, "vocab_size")) s->vocabulary = 150528;
+    if (!hf_has(x, "tie_word_embeddings")) s->tied_embeddings = true;
+    return hf_count(x, "inner_hidden_size", &s->ffn, err);
+}
+
+// ChatGLM2 and 3, GLM-4 before transformers had it; they are told from the first by a key.
+enum status hf_read_chatglm(struct hf_model *x, struct error *err)
+{
+    struct shape *s = &x->shape;
+    bool grouped = false, last_norm = true;
+    int64_t groups = 1;
+    TRY(hf_count(x, "num_layers", &x->layer_count, err));
+    s->kv_heads = s->heads;
+    TRY(HF_DROPOUT(x, err, {"attention_dropout", 0}, {"hidden_dropout", 0}));
+    if (hf_has(x, "inner_hidden_size")) return read_first_chatglm(x, err);
+    TRY(hf_count(x, "padded_vocab_size", &s->vocabulary, err));
+    TRY(hf_count(x, "ffn_hidden_size", &s->ffn, err));
+    TRY(hf_count(x, "kv_channels", &s->head_width, err));
+    TRY(hf_count(x, "multi_query_group_num", &groups, err));
+    TRY(hf_flag(x, "multi_query_attention", &grouped, err));
+    TRY(hf_flag(x, "add_bias_linear", &s->linear_bias, err));
+    s->qkv_bias = s->linear_bias;
+    if (!s->qkv_bias) TRY(hf_flag(x, "add_qkv_bias", &s->qkv_bias, err));
+    TRY(hf_flag(x, "rmsnorm", &s->rms_norm, err));
+    TRY(hf_flag(x, "post_layer_norm", &last_norm, err));
+    s->no_final_norm = !last_norm;
+    if (grouped) s->kv_heads = groups;
+    return OK;
+}

@@ -1,0 +1,82 @@
+// What a model of another task has in place of the head of a language model.
+#include <string.h>
+
+#include "data/base/names.h"
+#include "data/import/hf/internal.h"
+
+// A dense layer after the first token: of the encoder itself, or of what sorts sequences alone.
+static const char pooled[] = "bert ernie roberta xlm-roberta camembert data2vec-text",
+                  sorted[] = "distilbert deberta-v2 eurobert";
+enum task { TASK_MODEL, TASK_SEQUENCE, TASK_TOKEN, TASK_QUESTION, TASK_CHOICE, TASK_OTHER };
+
+static enum task task_of(const char *architecture)
+{
+    static const char *const ends[] = {"Model", "ForSequenceClassification",
+                                       "ForTokenClassification", "ForQuestionAnswering",
+                                       "ForMultipleChoice"};
+    bool headed = !architecture || strstr(architecture, "Head"); // GPT2LMHeadModel
+    size_t length = headed ? 0 : strlen(architecture);
+    for (size_t i = 0; i < ARRAY_LENGTH(ends); i++) {
+        size_t of = strlen(ends[i]);
+        if (length > of && !strcmp(architecture + length - of, ends[i])) return (enum task)i;
+    }
+    return TASK_OTHER;
+}
+
+// Two if the file does not list them.
+static enum status read_labels(const struct hf_model *x, int64_t *to, struct error *err)
+{
+    struct json labels = {0}, *values;
+    const char *const *keys;
+    int count = 0;
+    struct json_field fields[] = {FIELD_OBJECT("id2label", OPTIONAL, &labels)};
+    *to = 2;
+    TRY(HF_FIELDS(x, fields, err));
+    TRY(hf_count(x, "num_labels", to, err));
+    if (json_is_present(&labels)) {
+        TRY(json_members(&labels, &keys, &values, &count, x->arena, err));
+        *to = count;
+    }
+    return OK;
+}
+
+bool hf_is_headless(const struct hf_model *x, const char *architecture)
+{
+    static const char ends[] = "chatglm gemma3n_text"; // whose model has more than the layers
+    const char *name = x->class->name;
+    return !x->class->both && !name_is_listed(ends, name, strlen(name)) &&
+           task_of(architecture) != TASK_OTHER;
+}
+
+enum status hf_read_other_head(struct hf_model *x, struct error *err)
+{
+    const struct shape *s = &x->shape;
+    const char *name = x->class->name;
+    size_t length = strlen(name);
+    enum task task = task_of(x->built);
+    bool pools = name_is_listed(pooled, name, length), modern = !strncmp(name, "modernbert", 10),
+         encodes = pools || modern || name_is_listed(sorted, name, length), biased = false,
+         norm_bias = false;
+    int64_t width = shape_embedding_width(s), labels = 2, values = 0;
+    TRY(read_labels(x, &labels, err));
+    if (task == TASK_CHOICE) labels = 1;
+    if (task == TASK_QUESTION && !encodes) labels = 2;
+    if (!s->no_final_norm && !s->plain_norms) values += (s->rms_norm ? 1 : 2) * s->hidden;
+    if (s->embedding_width) values += s->embedding_width * s->hidden;
+    TRY(hf_flag(x, "classifier_bias", &biased, err));
+    TRY(hf_flag(x, "norm_bias", &norm_bias, err));
+    bool is_biased = strcmp(name, "modernbert-decoder") ? encodes : biased;
+    if (modern && task != TASK_MODEL) values += (s->hidden + 1 + biased + norm_bias) * s->hidden;
+    else if (encodes && !modern &&
+             (task == TASK_SEQUENCE || task == TASK_CHOICE || (pools && task == TASK_MODEL)))
+        values += (s->hidden + 1) * s->hidden;
+    if (task != TASK_MODEL)
+        values += labels * (width + (is_biased || task == TASK_TOKEN || task == TASK_QUESTION));
+    x->layers[x->layer_count - 1].values += values;
+    x->depth = 0;
+    said_line(x->asked->said,
+              "architectures: %s: no head of a language model; what follows the layers, %lld "
+              "parameters, is part of the last one",
+              x->built, (long long)values);
+    return OK;
+}
