@@ -290,7 +290,7 @@ TEST(others_are_refused)
             "\"num_hidden_layers\": 2, \"num_attention_heads\": 4, \"kv_lora_rank\": 8, "
             "\"index_n_heads\": 2, \"n_routed_experts\": 4, \"num_experts_per_tok\": 2}",
             "by its keys: deepseek_v32; if its layers are those, state \"model_type\":");
-    refused("{\"model_type\": \"vit\", \"hidden_size\": 64}", "it states no vocab_size");
+    refused("{\"model_type\": \"swin\", \"hidden_size\": 64}", "it states no vocab_size");
     refused("{\"model_type\": \"glm_moe_dsa\", \"num_attention_heads\": 0, \"ours\": 1}",
             "(read as glm_moe_dsa, which has no key ours)");
     refused("{\"model_type\": \"hunyuan_v1_moe\", \"moe_topk\": [1, 2]}", "same number of experts");

@@ -278,6 +278,17 @@ says 0 'distilbert: 90426426 parameters' \
 says 2 '"whisper" is not read: it has an encoder of sound beside' '{"model_type": "whisper"}'
 says 2 '"t5gemma" is not read: it has an encoder of such layers' '{"model_type": "t5gemma"}'
 says 0 'modernbert: windows to both sides are planned' '{"model_type": "modernbert"}'
+# Encoders of images alone.
+says 0 'vit: an image of 196 patches is a sequence' \
+    '{"model_type": "vit", "architectures": ["ViTForImageClassification"]}'
+says 0 'assumed: architectures: the Model of a dinov2' '{"model_type": "dinov2"}'
+says 2 '"ViTForMaskedImageModeling" is not read: of a vit, its Model and ForImageClassification' \
+    '{"model_type": "vit", "architectures": ["ViTForMaskedImageModeling"]}'
+says 2 '"hidden_size": expected a multiple of num_attention_heads, 12, found 64' \
+    '{"model_type": "vit", "hidden_size": 64}'
+says 2 '"patch_size": expected at most image_size, 8, found 16' \
+    '{"model_type": "vit", "image_size": 8}'
+says 2 '"image_size": too many patches' '{"model_type": "deit", "image_size": 9999999}'
 says 2 'LlamaForCausalLMEagle3: a draft model' \
     '{"model_type": "llama", "architectures": ["LlamaForCausalLMEagle3"]}'
 says 2 'nor is any class with such keys: .* even lacks a, b, .* and 2 more' '{"model_type": "foo",

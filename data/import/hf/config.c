@@ -341,10 +341,13 @@ enum status model_import_hf(struct model *m, const char *path, const char *name,
     TRY(hf_find_printed(&text, &size, config.path, said, err));
     TRY(text_json(&root, config.path, text, size, arena, err));
     TRY(hf_text(&x, "_name_or_path", &name_or_path, err));
-    TRY(hf_choose_class(&x, &part, &model_type, err));
+    TRY(hf_text(&x, "model_type", &model_type, err));
+    bool images = hf_is_of_images(model_type);
+    if (!images) TRY(hf_choose_class(&x, &part, &model_type, err));
     last = last_part(name_or_path);
     m->name = name ? name : last && *last ? last : model_type;
-    TRY(say_class(&x, build(m, &x, &whole, model_type, mtp, err), err));
+    TRY(images ? hf_build_images(m, &x, model_type, err)
+               : say_class(&x, build(m, &x, &whole, model_type, mtp, err), err));
     m->document.sources = TAKE(arena, 1, struct source);
     m->document.sources[0] = source_of("config", &config, output, arena);
     m->document.source_count = 1;

@@ -45,7 +45,7 @@ const struct hf_class *hf_find_architecture(const char *architecture, struct are
 
 // ---- the class of a config
 
-static enum status read_architecture(const struct hf_model *x, const char **to, struct error *err)
+enum status hf_read_architecture(const struct hf_model *x, const char **to, struct error *err)
 {
     struct json list = {0};
     struct json_field fields[] = {FIELD_ARRAY("architectures", OPTIONAL, &list)};
@@ -111,7 +111,7 @@ enum status hf_choose_class(struct hf_model *x, struct json *text, const char **
     struct json_field types[] = {FIELD_TEXT("model_type", OPTIONAL, type)};
     const char *built;
     TRY(HF_FIELDS(x, types, err));
-    TRY(read_architecture(x, &built, err));
+    TRY(hf_read_architecture(x, &built, err));
     if ((*type ? !strcmp(*type, "transformer") : !built) && json_has(x->root, "dim") &&
         json_has(x->root, "n_layers") && json_has(x->root, "n_heads"))
         *type = hf_params;
@@ -126,7 +126,7 @@ enum status hf_choose_class(struct hf_model *x, struct json *text, const char **
         struct json_field optional[] = {FIELD_TEXT("model_type", OPTIONAL, &of_part)};
         x->root = text;
         TRY(HF_FIELDS(x, optional, err));
-        TRY(read_architecture(x, &built, err));
+        TRY(hf_read_architecture(x, &built, err));
         x->class = hf_find_class(of_part);
         named = of_part;
     }

@@ -24,7 +24,7 @@ static enum task task_of(const char *architecture)
 }
 
 // Two if the file does not list them.
-static enum status read_labels(const struct hf_model *x, int64_t *to, struct error *err)
+enum status hf_read_labels(const struct hf_model *x, int64_t *to, struct error *err)
 {
     struct json labels = {0}, *values;
     const char *const *keys;
@@ -58,7 +58,7 @@ enum status hf_read_other_head(struct hf_model *x, struct error *err)
          encodes = pools || modern || name_is_listed(sorted, name, length), biased = false,
          norm_bias = false;
     int64_t width = shape_embedding_width(s), labels = 2, values = 0;
-    TRY(read_labels(x, &labels, err));
+    TRY(hf_read_labels(x, &labels, err));
     if (task == TASK_CHOICE) labels = 1;
     if (task == TASK_QUESTION && !encodes) labels = 2;
     if (!s->no_final_norm && !s->plain_norms) values += (s->rms_norm ? 1 : 2) * s->hidden;

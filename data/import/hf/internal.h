@@ -75,6 +75,7 @@ struct hf_class {
     bool fixed_head_width;    // hidden / heads, whatever a key head_dim says
     bool floored_heads;       // hidden / heads need not be whole
     bool both;                // an encoder and its decoder
+    bool of_images;           // alone
     bool experts_as_ffn; // the width of an expert is intermediate_size, whatever another key says
     bool maybe_dense;    // 0 experts are allowed: the layers are not mixtures then
     bool flat;       // a config of several modalities may have the text's keys next to the others
@@ -171,6 +172,15 @@ enum status hf_read_tower(const struct hf_model *whole, const char *type, int64_
 // after the layers are known.
 bool hf_is_headless(const struct hf_model *x, const char *architecture);
 enum status hf_read_other_head(struct hf_model *x, struct error *err);
+enum status hf_read_labels(const struct hf_model *x, int64_t *to, struct error *err); // how many
+
+// images.c: whether it is an encoder of images alone; its model.
+bool hf_is_of_images(const char *type);
+enum status hf_build_images(struct model *m, struct hf_model *x, const char *type,
+                            struct error *err);
+
+// find.c: the first of `architectures`; NULL: none is stated.
+enum status hf_read_architecture(const struct hf_model *x, const char **to, struct error *err);
 
 // said.c
 void hf_asks(const struct hf_model *x, const char *key);       // notes it
