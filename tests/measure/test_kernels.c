@@ -327,7 +327,7 @@ TEST(test_compression_parts)
 
 // ---- processor time
 
-static double clock_s(clockid_t clock)
+static double seconds_of(clockid_t clock)
 {
     struct timespec now;
     clock_gettime(clock, &now);
@@ -338,9 +338,9 @@ static double clock_s(clockid_t clock)
 // times as long.
 static void work_or_sleep(const void *argument, struct share own)
 {
-    double *worked_s = *(double *const *)argument, begin_s = clock_s(CLOCK_THREAD_CPUTIME_ID);
+    double *worked_s = *(double *const *)argument, begin_s = seconds_of(CLOCK_THREAD_CPUTIME_ID);
     if (own.member == 1)
-        while ((*worked_s = clock_s(CLOCK_THREAD_CPUTIME_ID) - begin_s) < 0.005) continue;
+        while ((*worked_s = seconds_of(CLOCK_THREAD_CPUTIME_ID) - begin_s) < 0.005) continue;
     if (own.member == 0) nanosleep(&(struct timespec){0, 50000000}, NULL);
 }
 
@@ -349,15 +349,15 @@ TEST(test_busy_time)
 {
     static const double rounding_s = 1e-4;
     struct team *team = open_team(3, arena);
-    double begin_s = clock_s(CLOCK_PROCESS_CPUTIME_ID), worked_s = 0, *to = &worked_s;
+    double begin_s = seconds_of(CLOCK_PROCESS_CPUTIME_ID), worked_s = 0, *to = &worked_s;
     team_reset_busy(team);
     team_run(team, 3, work_or_sleep, &to);
-    double busy_s = team_busy_s(team), all_s = clock_s(CLOCK_PROCESS_CPUTIME_ID) - begin_s;
+    double busy_s = team_busy_s(team), all_s = seconds_of(CLOCK_PROCESS_CPUTIME_ID) - begin_s;
     if (!(busy_s >= worked_s - rounding_s && busy_s <= all_s + rounding_s))
         fail_msg("%g s of %g .. %g", busy_s, worked_s, all_s);
-    begin_s = clock_s(CLOCK_PROCESS_CPUTIME_ID);
+    begin_s = seconds_of(CLOCK_PROCESS_CPUTIME_ID);
     team_reset_busy(team);
-    assert_true(team_busy_s(team) <= clock_s(CLOCK_PROCESS_CPUTIME_ID) - begin_s + rounding_s);
+    assert_true(team_busy_s(team) <= seconds_of(CLOCK_PROCESS_CPUTIME_ID) - begin_s + rounding_s);
 }
 
 // ---- the sub-commands

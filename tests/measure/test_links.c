@@ -126,7 +126,7 @@ void ranks_maximum(struct ranks *ranks, double *values, int count)
                         ++rounds_seen == signal_at_round; // another rank's signal
 }
 bool interrupts_came(void) { return false; }
-double clock_seconds(void) { return 0; }
+double clock_s(void) { return 0; }
 
 struct script {
     int calls;

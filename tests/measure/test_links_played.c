@@ -60,7 +60,7 @@ static void get(int file, void *data, size_t bytes)
         if ((done = read(file, data, bytes)) <= 0) _exit(97);
 }
 
-double clock_seconds(void) { return own.now_s + 1000 * own.links.clock[own.self]; }
+double clock_s(void) { return own.now_s + 1000 * own.links.clock[own.self]; }
 
 const char *host_clock(struct arena *arena)
 {

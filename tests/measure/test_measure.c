@@ -232,7 +232,7 @@ TEST(test_rounds)
     struct cell cells[CELLS] = {{.capacity = 0}};
     for (int i = 0; i < CELLS; i++) cells[i].sample.dimensions[0] = i % 2;
     struct rounds_settings settings = {.budget_s = 1e9,
-                                       .begin_s = clock_seconds(),
+                                       .begin_s = clock_s(),
                                        .width = 0.01,
                                        .repetitions_min = 8,
                                        .repetitions_max = MOST,
