@@ -246,6 +246,7 @@ static const struct setting_row rows[] = {
     TAKES("gpt-j-residual", FLAG, shape.parallel_residual),
     TAKES("use-bias-in-mlp", FLAG, feed_forward_bias),
     TAKES("use-bias-in-attn-linear", FLAG, attention_bias),
+    TAKES("zero1-size", COUNT, shards),
     TAKES("moe-num-experts", COUNT, experts.experts),
     TAKES("moe-top-k", COUNT, experts.top_k),
     TAKES("moe-expert-interval", COUNT, expert_interval),

@@ -160,6 +160,7 @@ static const struct setting_row rows[] = {
     TAKES("deployment.num_train_nodes", COUNT, nodes),
     TAKES("deployment.num_train_gpus deployment.gpus_per_node", COUNT, processes),
     TAKES(PRIME("optim_cpu_offload"), FLAG, job.layout.offload_optimizer),
+    TAKES(PRIME("dp_replicate"), COUNT, instances),
     TAKES("model.name trainer.model.name", TEXT, model),
     TAKES("policy.megatron_cfg.peft.enabled policy.dtensor_cfg.lora_cfg.enabled actor.use_lora",
           SWITCH, adapters.on),

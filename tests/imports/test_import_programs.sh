@@ -100,6 +100,13 @@ assert j["trainer"] == "other", j' \
 printf 'torchrun --nproc-per-node 8 train.py --config i.py --launcher torch\n' >"$work/i.sh"
 "$plumbline" import megatron "$work/i.sh" -o "$work/again.json" --job "$work/job.json" \
     2>"$work/err" || wrong "InternEvo's launch: $(cat "$work/err")"
+sed 's/size=-1/size=4/' "$work/i.py" >"$work/zero.py"
+"$plumbline" import megatron "$work/zero.py" --gpus 64 --job "$work/job.json" 2>"$work/err" &&
+    grep -q '"data_shard": 4' "$work/job.json" || wrong "zero1: $(tail -1 "$work/err")"
+sed 's/size=-1/size=5/' "$work/i.py" >"$work/zero.py"
+"$plumbline" import megatron "$work/zero.py" --gpus 64 --job "$work/job.json" 2>"$work/err" &&
+    wrong "zero1 of 5 ranks in 32"
+told '5 ranks in a group that shares states: expected a divisor of the 32'
 sed 's/msp/isp/' "$work/i.py" >"$work/isp.py"
 no megatron isp.py 'tensor.mode: isp gathers weights' --gpus 64
 no megatron x.py "expected InternEvo's configuration"

@@ -221,6 +221,10 @@ assert (j["sequence"], j["global_batch"], l["context"], l["data"], l["zero"], l[
     (4096, 64, 4, 4, 3, 1, False, "all_to_all", ["none"]), j' "$work/job.json" ||
     wrong "prime-rl: another job"
 says 'the model is Qwen/Qwen3-8B'
+sed -i 's/cp = 4/cp = 2\ndp_replicate = 2/' "$work/prime.toml"
+"$plumbline" import rl "$work/prime.toml" -o "$work/job.json" 2>"$work/err" ||
+    wrong "prime-rl: $(cat "$work/err")"
+grep -q '"data_shard": 4' "$work/job.json" || wrong "prime-rl: no groups of data ranks"
 sed -i 's/optim_cpu_offload = false/full_offload = true/' "$work/prime.toml"
 "$plumbline" import rl "$work/prime.toml" -o "$work/no.json" 2>"$work/err" &&
     wrong "prime-rl: states on the host are read"

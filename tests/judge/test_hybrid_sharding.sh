@@ -44,12 +44,26 @@ grep -q 'states over groups of 8 data ranks: DeepSpeed' "$work/ds.json" || wrong
 make nemo 1 8
 export_as nemo nemo.yaml
 grep -q 'num_distributed_optimizer_instances: 4' "$work/nemo.yaml" || wrong "NeMo's instances"
+back nemo "$work/nemo.yaml" --gpus 32 --job "$work/job.json"
 make megatron 1 8
 export_as megatron flags.sh
 grep -q -e '--num-distributed-optimizer-instances 4' "$work/flags.sh" || wrong "Megatron's"
 back megatron "$work/flags.sh" --gpus 32 --job "$work/job.json"
 "$plumbline" report "$work/p/plan.json" | grep -q 'ZeRO 1 over groups of 8 data ranks' ||
     wrong "report"
+
+# Groups in files that a launch names: DeepSpeed's MiCS, Accelerate's sections.
+printf '{"zero_optimization": {"stage": 3, "mics_shard_size": 8}, "bf16": {"enabled": true}}' \
+    >"$work/mics.json"
+printf 'deepspeed --num_nodes 4 --num_gpus 8 train.py --deepspeed mics.json \
+    --per_device_train_batch_size 1 --max_seq_length 2048' >"$work/mics.sh"
+back trainer "$work/mics.sh" -o "$work/job.json"
+printf '%s\n' 'distributed_type: FSDP' 'num_processes: 32' 'fsdp_config:' '  fsdp_version: 2' \
+    'parallelism_config:' '  parallelism_config_dp_replicate_size: 4' \
+    '  parallelism_config_dp_shard_size: 8' >"$work/acc.yaml"
+printf 'accelerate launch --config_file acc.yaml train.py --per_device_train_batch_size 1 \
+    --max_seq_length 2048' >"$work/acc.sh"
+back trainer "$work/acc.sh" -o "$work/job.json"
 
 # A proof for other groups is none for these.
 sed -i 's/"data_shard": 8/"data_shard": 4/' "$work/p/job.json"

@@ -47,8 +47,11 @@ void core_say_optimizer(const struct run *r, struct settings *s);
 // ZeRO's stage where Megatron's or PyTorch's FSDP shards the states.
 enum status core_sharding(struct run *r, struct settings *s, struct error *err);
 
+// The layout's data_shard, where groups of its data ranks are stated; its degrees are known.
+enum status core_set_groups(struct run *r, struct error *err);
+
 // The stage that DeepSpeed's own file states, beside the one that is read or in a folder above it;
-// -1: there is none. Sets whether the optimizer's states are on the host.
+// -1: there is none. Sets whether the optimizer's states are on the host, and MiCS's shards.
 int core_stage(struct run *r, struct settings *s, const char *name);
 
 // patterns.c: which decoder layers a flag means; a number n: each n-th from the first on, or all

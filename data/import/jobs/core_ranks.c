@@ -33,22 +33,34 @@ static enum status check_expert_ranks(const struct run *r, int64_t gpus, struct 
                   l->expert_tensor ? "" : " and tensor");
 }
 
-// Megatron's: parts of the data ranks one behind the other, each with all states.
-static enum status set_instances(struct run *r, struct error *err)
+// Parts of the data ranks one behind the other, each with all states: their number is stated, or
+// how many ranks are one.
+enum status core_set_groups(struct run *r, struct error *err)
 {
     struct layout *l = &r->job.layout;
-    if (r->instances <= 1) return OK;
+    bool counted = r->shards <= 0;
+    int64_t ranks = counted ? l->data : (int64_t)l->data * l->context,
+            stated = counted ? r->instances : r->shards;
+    if (stated <= 1 && counted) return OK;
     if (!l->zero)
         return refuse(err,
-                      "%s: --num-distributed-optimizer-instances %lld: expected "
-                      "--use-distributed-optimizer next to it",
-                      r->file, (long long)r->instances);
-    if (r->instances > l->data || l->data % r->instances)
+                      "%s: groups of data ranks that share states: expected a sharded optimizer "
+                      "next to them (--use-distributed-optimizer, ZeRO)",
+                      r->file);
+    bool mics = !counted && l->zero == 3; // without tensor ranks
+    if (stated > ranks || ranks % stated || (!counted && stated % l->context) ||
+        (mics && l->tensor > 1))
         return refuse(err,
-                      "%s: --num-distributed-optimizer-instances %lld: expected a divisor of the "
-                      "%d data ranks: give the run's number of GPUs with --gpus",
-                      r->file, (long long)r->instances, l->data);
-    l->data_shard = l->data / (int)r->instances;
+                      "%s: %lld %s: expected a divisor of the %lld data ranks: give the run's "
+                      "number of GPUs with --gpus",
+                      r->file, (long long)stated,
+                      counted ? "groups of ranks that share states (Megatron's "
+                                "--num-distributed-optimizer-instances)"
+                      : mics  ? "ranks in a group that shares states, without tensor ranks"
+                              : "ranks in a group that shares states",
+                      (long long)ranks);
+    if (stated < ranks || counted)
+        l->data_shard = (int)(counted ? ranks / stated : stated / l->context);
     return OK;
 }
 
@@ -82,7 +94,7 @@ enum status core_ranks(struct run *r, struct error *err)
                       "--tensor-model-parallel-size, %d: experts over more ranks are not planned: "
                       "write only the model (-o, without --job)",
                       r->file, l->expert_tensor, l->tensor);
-    TRY(set_instances(r, err));
+    TRY(core_set_groups(r, err));
     return check_expert_ranks(r, gpus, err);
 }
 
@@ -244,10 +256,10 @@ int core_stage(struct run *r, struct settings *s, const char *name)
         if (weights && weights->text && strcmp(weights->text, "none") != 0)
             said_assume(&s->said, "offload_param: weights stay on the GPU");
         const char *text = stage && stage->text ? stage->text : "0";
-        if (settings_number(&own, "zero_optimization.mics_shard_size") > 1 ||
-            settings_number(&own, "zero_optimization.zero_hpz_partition_size") > 1)
-            said_assume(&s->said, "mics_shard_size, zero_hpz_partition_size: states are sharded "
-                                  "over all data ranks");
+        double mics = settings_number(&own, "zero_optimization.mics_shard_size");
+        if (mics > 1 && mics < 1e6 && *text == '3') r->shards = (int64_t)mics;
+        if (settings_number(&own, "zero_optimization.zero_hpz_partition_size") > 1)
+            said_assume(&s->said, "zero_hpz_partition_size: no second copy of the weights is kept");
         if (setting_of(&own, "zero_optimization") || *text < '0' || *text > '3' || text[1])
             return -1;
         r->job.layout.offload_optimizer |= place && place->text && strcmp(place->text, "none") != 0;

@@ -130,8 +130,7 @@ static enum status take_layout(struct settings *s, const struct settings *py, st
     if (split && (is(mode, "msp") || is(mode, "fsp") || is(flag, "true")))
         TRY(launch_set(s, "sequence-parallel", "", err));
     if (strcmp(zero, "1") != 0) TRY(launch_set(s, "use-distributed-optimizer", "", err));
-    if (atoi(zero) > 1)
-        said_assume(&s->said, "states are shared by all data ranks, not by zero1's %.12s", zero);
+    if (atoi(zero) > 1) TRY(launch_set(s, "zero1-size", zero, err));
     const char *chunks = text_of(py, "model.num_chunks");
     if (chunks && atoi(chunks) > 1)
         TRY(launch_set(s, "num-virtual-stages-per-pipeline-rank", chunks, err));

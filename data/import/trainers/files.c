@@ -80,6 +80,10 @@ static enum status take_accelerate(struct settings *s, struct error *err)
     static const char *const names[][2] = {
         {"num_processes", "num-processes"},
         {"mixed_precision", "mixed-precision"},
+        {"parallelism_config.parallelism_config_dp_replicate_size", "dp-replicate-size"},
+        {"parallelism_config.parallelism_config_dp_shard_size", "dp-shard-size"},
+        {"parallelism_config.parallelism_config_tp_size", "tp-size"},
+        {"parallelism_config.parallelism_config_cp_size", "parallelism-config-cp-size"},
         {"deepspeed_config.zero_stage", "zero-stage"},
         {"deepspeed_config.deepspeed_config_file", "deepspeed"},
         {"deepspeed_config.offload_optimizer_device", "offload-optimizer-device"},

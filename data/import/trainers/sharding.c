@@ -131,6 +131,7 @@ enum status trainer_sharding(struct run *r, struct settings *s, struct error *er
         l->zero = stage,
         l->offload_optimizer = stage && (l->offload_optimizer || (!read && offloads(r->about)));
     else TRY(set_fsdp(r, s, err));
+    if (read && r->shards > 0) TRY(core_set_groups(r, err));
     if (!deepspeed && !(r->sharding && *r->sharding))
         said_assume(&s->said, "states are not sharded, as neither --deepspeed nor --fsdp is here");
     bool beside = l->zero == 3 || !deepspeed || setting_of(s, "overlap-comm") ||
