@@ -173,9 +173,8 @@ static const struct fact {
     {TRAIT_FIXED_CAPACITY, P_DEEPSPEED, N_MIXTURE, 0, 0, 1, 0, "drop_tokens, a capacity of 1"},
     {TRAIT_FIXED_CAPACITY, P_ANY, 0, 0, 0, 0, 0, ""},
 
-    // torchtitan: grouped_mm since dbb34ccbd, not before Hopper (89cdc43b7 to b301dfa02);
-    // DeepSpeed,
-    // moe/experts.py: a loop; transformers: grouped_mm since 0642963ba (v5) where PyTorch has it
+    // torchtitan: grouped_mm since dbb34ccbd, not before Hopper (89cdc43b7 to b301dfa02). DeepSpeed
+    // has a loop (moe/experts.py); transformers: grouped_mm since 0642963ba (v5)
     {TRAIT_EXPERT_PRODUCTS, P_TITAN, N_MIXTURE | N_FP8, 202504, 0, EXPERTS_GROUPED, 0, "grouped"},
     {TRAIT_EXPERT_PRODUCTS, P_TITAN, N_MIXTURE, 0, 202605, EXPERTS_SINGLE, 0, "a loop"},
     {TRAIT_EXPERT_PRODUCTS, P_TRANSFORMERS, N_MIXTURE, 202601, 0, EXPERTS_GROUPED,
@@ -230,9 +229,8 @@ static const struct fact {
     {TRAIT_GRADIENT_BYTES, P_NEMO, N_FP8, 202405, 0, 2, BIT(4), "grad_reduce_in_fp32: false"},
     {TRAIT_GRADIENT_BYTES, P_BRIDGE | P_MLPERF, 0, 202311, 0, 2, 0, "gradients are summed in bf16"},
     {TRAIT_GRADIENT_BYTES, P_UNKNOWN, N_FP8, 0, 0, 4, BIT(2), "fp32 sums"},
-    // transformers calls an engine: with `deepspeed`, DeepSpeed's, for which accelerate sets bf16
-    // or
-    // fp16; else autocast over fp32 weights, whose gradients are fp32
+    // transformers calls an engine: with `deepspeed`, DeepSpeed's, for which accelerate sets 16
+    // bits; else autocast over fp32 weights, whose gradients are fp32
     {TRAIT_GRADIENT_BYTES, P_TRANSFORMERS, N_HALF | N_DEEPSPEED, 0, 0, 2, 0,
      "DeepSpeed: the weights' precision"},
     {TRAIT_GRADIENT_BYTES, P_DEEPSPEED | P_AUTOMODEL | P_INTERNEVO, N_HALF, 0, 0, 2, 0,
@@ -256,8 +254,7 @@ static const struct fact {
     {TRAIT_OVERLAP, P_NANOTRON, N_REPLICAS | N_ZERO_1, 0, 0, 0, 0, "ZeRO 1 without DDP"},
     {TRAIT_OVERLAP, P_NANOTRON, N_REPLICAS, 0, 0, 0, BIT(1), "sums after the last micro-batch"},
     {TRAIT_OVERLAP, P_UNKNOWN, N_REPLICAS | N_FP8, 202307, 0, 1, 0, "overlap of gradient sums"},
-    // PyTorch 2.0, torch/distributed/fsdp: gathers in a stream of their own, BACKWARD_PRE by
-    // default
+    // PyTorch 2.0, torch/distributed/fsdp: gathers in their own stream, BACKWARD_PRE unless stated
     {TRAIT_OVERLAP, P_MEGATRON | P_UNKNOWN | P_OTHER, N_REPLICAS | N_ZERO_3, 202303, 0, 1, 0,
      "weights are gathered ahead"},
     {TRAIT_OVERLAP, P_MEGATRON | P_UNKNOWN | P_OTHER, N_REPLICAS, 202307, 0, 1, BIT(0),
@@ -279,6 +276,7 @@ static const struct fact {
     {TRAIT_OVERLAP_TENSOR, P_CORE, N_SCATTERED | N_HOSTS, 202504, 0, 0, BIT(1),
      "over hosts only where buffers are"},
     // --tp-comm-overlap (2023-07): the recipes' CommOverlapConfig(tp_comm_overlap=True)
+    {TRAIT_OVERLAP_TENSOR, P_BRIDGE, N_SCATTERED, 0, 0, 0, 0, "recipes", false, "moonlight"},
     {TRAIT_OVERLAP_TENSOR, P_BRIDGE | P_MLPERF, N_SCATTERED | N_FP8, 0, 0, 1, 0, "tp_comm_overlap"},
     {TRAIT_OVERLAP_TENSOR, P_NEMO, N_SCATTERED, 202410, 0, 1, 0, "recipes: tp_comm_overlap"},
     {TRAIT_OVERLAP_TENSOR, P_NEMO, N_SCATTERED, 202307, 0, 1, BIT(0), "tp_comm_overlap"},
@@ -320,7 +318,9 @@ static const struct fact {
 
     // Megatron-Bridge, scripts/performance/configs, then perf_recipes: GB200 and GB300 hybridep
     // since v0.2.0 (25.11); x86 nodes alltoall until 26.02, then deepep or hybridep (v0.3.1); a
-    // few keep alltoall. Elsewhere --moe-token-dispatcher-type alltoall is what examples have.
+    // few keep alltoall (moonlight_16b.py). Elsewhere --moe-token-dispatcher-type alltoall.
+    {TRAIT_DISPATCHER, P_BRIDGE, N_TENSOR, 0, 0, DISPATCH_ALL_TO_ALL, 0, "recipe", false,
+     "moonlight"},
     {TRAIT_DISPATCHER, P_BRIDGE, N_SPREAD | N_STEP, 0, 0, DISPATCH_HYBRIDEP, 0, "recipes"},
     {TRAIT_DISPATCHER, P_BRIDGE, N_SPREAD, 0, 202603, DISPATCH_ALL_TO_ALL, BIT(DISPATCH_HYBRIDEP),
      "recipes", false, "gpt-oss"},

@@ -351,6 +351,13 @@ static const struct recipe {
     {"b200", "gpt-oss", V0_4_2, false, EACH, 0, GRAPHS_NONE, NORMS_ACT},
     {"b300", "gpt-oss", V0_3_0, false, EACH, 0, GRAPHS_PARTS, NOTHING},
     {"b300", "gpt-oss", V0_4_0, false, HYBRID, 0, GRAPHS_PARTS, NOTHING},
+    // Its 30B-A3B is Nano's size, too. B200 has none for Super in MXFP8, which recomputes
+    // NORMS_ACT.
+    {"h100", "nemotron-3", V0_2_0, false, HYBRID, 0, GRAPHS_PARTS, NOTHING},
+    {"b200", "nemotron-3", V0_2_0, false, HYBRID, 0, GRAPHS_PARTS, NOTHING},
+    {"b300", "nemotron-3", V0_2_0, false, HYBRID, 0, GRAPHS_PARTS, NOTHING},
+    {"gb200", "nemotron-3", V0_2_0, false, HYBRID, 0, GRAPHS_PARTS, NOTHING},
+    {"gb300", "nemotron-3", V0_2_0, false, HYBRID, 0, GRAPHS_PARTS, NOTHING},
 };
 
 bool recipe_says(const struct run_facts *f, enum trait trait, bool eight, int *value)

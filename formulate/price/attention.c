@@ -97,7 +97,7 @@ static struct attention beside(const struct pricing *x, struct attention a, stru
 {
     a.matrices = sum(a.matrices, b.matrices), a.vectors = sum(a.vectors, b.vectors);
     a.kept = sum(a.kept, b.kept), a.read = sum(a.read, b.read), a.moved = sum(a.moved, b.moved);
-    a.moved.whole += 3 * x->h;
+    a.moved.whole += 3 * x->h, a.moved_back += b.moved_back;
     a.narrowed += b.narrowed, a.chosen += b.chosen;
     a.again_columns += b.again_columns, a.again_depth += b.again_depth;
     a.kernels += b.kernels + 1;

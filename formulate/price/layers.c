@@ -181,8 +181,8 @@ static struct compute compute_of(const struct pricing *x, const struct layer_run
     c.forward = c.products + adapters.forward + c.attention + work->memory / memory + casts +
                 kernels.elementwise;
     c.backward = matrices_s(x, run, products.data, group) + operands.products + adapters.data +
-                 adapters.weight + kernels.attention_back + 2 * work->memory / back + casts +
-                 2 * kernels.elementwise;
+                 adapters.weight + kernels.attention_back +
+                 (2 * work->memory + work->memory_back) / back + casts + 2 * kernels.elementwise;
     if (run->frozen) c.weight = adapters.weight;
     else if (run->kind != LAYER_EMBEDDING) c.weight = learning + operands.learning;
     if (!run->frozen) c.backward += products.weight + operands.learning + work->gathered / memory;

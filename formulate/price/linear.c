@@ -32,7 +32,13 @@ static struct linear linear_of(const struct pricing *x)
 }
 
 // Tokens that kernels take together.
-static real chunk_of(const struct linear *y) { return y->rule == LINEAR_DELTA ? 64 : 256; }
+static real chunk_of(const struct linear *y)
+{
+    return y->rule == LINEAR_DELTA ? 64 : y->rule == LINEAR_STATE_SPACE ? 128 : 256;
+}
+
+// FLOP of fused attention that take as long as one of a scan of states.
+#define FLOP_OF_SCAN 5
 
 // ---- products
 
@@ -110,13 +116,14 @@ static struct attention delta_attention(const struct pricing *x, const struct li
 
 // A state space keeps what its first product gives, and convolves it again; fixed decays keep both
 // sides of the activation. Then the output before and after gate and norm. Moved: convolution (or
-// activation), steps summed, the chunks' states made and passed on in fp32, keys by queries, the
-// scan, gate and norm.
+// activation), steps summed, the chunks' states made in fp32 and passed on, keys by queries in
+// fp32, the scan, gate and norm. Backward all but scan and norm again, then a kernel for each
+// gradient.
 static struct attention states_attention(const struct pricing *x, const struct linear *y)
 {
     bool fixed = y->rule == LINEAR_LIGHTNING;
     real chunk = chunk_of(y), steps = fixed ? 0 : y->heads, both = read_columns(y),
-         states = 2 * y->values * y->key_width / chunk, scores = y->keys / y->key_width * chunk;
+         states = y->values * y->key_width / chunk, scores = 2 * y->keys / y->key_width * chunk;
     return (struct attention){
         .matrices = {x->h * (both + y->values), 0},
         .vectors = {(y->convolution > 0 ? y->convolution + (fixed ? 0 : 1) : 0) * y->convolved +
@@ -124,7 +131,8 @@ static struct attention states_attention(const struct pricing *x, const struct l
                     0},
         .kept = {both + (fixed ? y->convolved : 0) + 2 * y->values, 0},
         .read = {y->values, 0},
-        .moved = {8 * y->keys + 8 * y->values + 4 * states + 2 * scores + 3 * steps, 0},
+        .moved = {8 * y->keys + 8 * y->values + 6 * states + 2 * scores + 13 * steps, 0},
+        .moved_back = 13 * y->keys + 5 * y->values + 5 * states + 2 * scores + 41 * steps,
         .chosen = both,
         .kernels = fixed ? 6 : 7,
     };
@@ -176,7 +184,8 @@ struct attention linear_attention(const struct pricing *x)
 // Delta: a chunk's keys by its keys and queries, their triangle's inverse, by keys and values; the
 // state by keys and queries. Backward: all of it again but for the inverse, and each factor's
 // gradient. States with decays: keys by queries, once for the heads that share them, by values; the
-// state by keys and queries; backward the first and the states again, two gradients of each.
+// state by keys and queries; backward the first and the states again, two gradients of each, and
+// the decays' out of values by outputs' gradients once more.
 void add_linear(const struct pricing *x, const struct slice *slice, struct layer_work *work)
 {
     struct linear y = linear_of(x);
@@ -188,8 +197,8 @@ void add_linear(const struct pricing *x, const struct slice *slice, struct layer
         work->states_back = each * (2 * chunk * (8 * k + 5 * v) + 16 * k * v + 4 * chunk * chunk);
     } else {
         real shared = slice->tokens * y.keys / x->t * 2 * chunk;
-        work->states = shared + each * (2 * chunk * v + 4 * k * v);
-        work->states_back = 3 * shared + each * (4 * chunk * v + 10 * k * v);
+        work->states = FLOP_OF_SCAN * (shared + each * (2 * chunk * v + 4 * k * v));
+        work->states_back = FLOP_OF_SCAN * (3 * shared + each * (6 * chunk * v + 10 * k * v));
     }
     work->attention += work->states, work->attention_back += work->states_back;
 }

@@ -122,12 +122,12 @@ struct split {
 // until the backward pass, other than inputs with all its values; read by products, other than
 // those inputs; moved by its own norms; rotated; one byte less kept for each with 8 bits; kept and
 // run again by recomputation of single operators (outputs of products; columns and depth of two);
-// sent on by context ranks. kernels: elementwise ones.
+// sent on by context ranks. kernels: elementwise ones. moved_back: split, beyond twice of moved.
 struct attention {
     real count, scores; // how many; how many with scores
     struct split matrices, vectors, kept, read, moved;
     real shared; // gathered over the tensor ranks, where several share a KV head
-    real rotated, narrowed, chosen, again_columns, again_depth, sent, kernels;
+    real rotated, narrowed, chosen, again_columns, again_depth, sent, kernels, moved_back;
 };
 
 // One pass of one slice over one layer, before rounding (section 3).
@@ -136,15 +136,15 @@ struct layer_seconds {
     real idle[LEVEL_COUNT]; // of the forward pass, while the links of a level are free
 };
 
-// Work of a forward pass on one device: FLOP of matrices, of adapters and of attention; bytes, and
-// the part of them for the scores and for a pool; FLOP without weights; bytes cast to 8 bits, the
-// same forward and backward; bytes of the matrices that one pass of products reads and writes.
+// Work of a forward pass on a device: FLOP of matrices, adapters, attention; bytes, those of scores
+// and a pool among them; FLOP without weights; bytes cast to 8 bits, the same in both passes; bytes
+// of matrices that a pass of products reads and writes.
 enum reading_part { READS_ATTENTION, READS_FFN, READING_PARTS }; // the head's: READS_FFN
 struct layer_work {
     real linear, adapters, attention, memory, scores, gathered, weightless, casts, operands;
     real adapters_read, adapters_made, adapted; // bytes of their inputs and outputs; how many
-    // Of linear: experts', and what reads tokens; FLOP of attention's backward pass, of linear's.
-    real routed, reading[READING_PARTS], attention_back, states, states_back;
+    // Of linear: experts', and what reads tokens. Of the backward pass: FLOP; bytes beyond twice.
+    real routed, reading[READING_PARTS], attention_back, states, states_back, memory_back;
     real cells, wasted; // scores that fused attention computes; FLOP of those computed in vain
     bool fused;         // attention is one kernel
 };

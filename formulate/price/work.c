@@ -193,7 +193,8 @@ static struct layer_work work_of_block(const struct pricing *x, const struct lay
                                        const struct slice *slice)
 {
     real n = slice->tokens;
-    struct layer_work work = {.memory = norm_bytes(x, run, n)};
+    struct layer_work work = {.memory = norm_bytes(x, run, n),
+                              .memory_back = n * x->e * attention_of(x, run).moved_back / x->t};
     add_products(x, run, n, &work);
     add_adapters(x, run, n, &work);
     if (run->kind == LAYER_MOE) {

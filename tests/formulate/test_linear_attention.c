@@ -46,12 +46,13 @@ TEST(state_space_by_hand)
     struct bench *b = begin(states);
     const struct priced_run *block = &price(b)->runs[BLOCK];
     // Q = 1024 x (2 x 512 + 2 x 1024 + 16) + 1024 x 1024 = 4 210 688; FL = 2 x 1024 x (Q + 2 x 1024
-    // x 4096): 258.03358208 us. FA = 1024 x (2 x 256 x 512 + 16 x (2 x 256 x 64 + 4 x 4096)):
-    // 21.47483648. FM = 37 748 736 + 2 x 1024 x (4096 + 8192 + 2048 + 4096 + 48): 75.595776; + 10
-    assert_int_equal(block->forward_ns[0], 365104);
-    // 2 x 258.03358208 + 1024 x (6 x 256 x 512 + 16 x (4 x 256 x 64 + 10 x 4096)) / 50e12 + 2 x
-    // 75.595776 + 10
-    assert_int_equal(block->backward_ns[0], 728261);
+    // x 4096): 258.03358208 us. FA = 5 x 1024 x (2 x 128 x 512 + 16 x (2 x 128 x 64 + 4 x 4096)):
+    // 67.108864. FM = 37 748 736 + 2 x 1024 x (4096 + 8192 + 6 x 512 + 2 x 2048 + 13 x 16):
+    // 78.020608; + 10
+    assert_int_equal(block->forward_ns[0], 413163);
+    // 2 x 258.03358208 + 5 x 1024 x (6 x 128 x 512 + 16 x (6 x 128 x 64 + 10 x 4096)) / 50e12 + 2 x
+    // 78.020608 + 2 x 1024 x (13 x 512 + 5 x 1024 + 5 x 512 + 2 x 2048 + 41 x 16) / 1e12 + 10
+    assert_int_equal(block->backward_ns[0], 909105);
     // P = Q + 8 388 608 + norms 4096 + convolution 5 x 2048 + 3 x 16 + the output's norm 1024
     assert_int_equal(block->weight_bytes, 2 * (4210688 + 8388608 + 4096 + 10240 + 48 + 1024));
 }

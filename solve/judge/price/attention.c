@@ -117,6 +117,7 @@ static void put_beside(const struct price_audit *a, struct judged_attention *y)
     y->narrowed += l.narrowed, y->held_split += l.held_split;
     y->second_outputs += l.second_outputs, y->second_inputs += l.second_inputs;
     y->kernels += l.kernels + 1;
+    y->back_split += l.back_split;
 }
 
 // What a token keeps of finding its keys: queries, a key, a weight for each head.

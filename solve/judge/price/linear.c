@@ -18,7 +18,14 @@ static long double all_values(const struct linear_shape *l)
     return (long double)l->value_heads * l->value_width;
 }
 
-static int chunk_tokens(const struct linear_shape *l) { return l->rule == LINEAR_DELTA ? 64 : 256; }
+static int chunk_tokens(const struct linear_shape *l)
+{
+    switch (l->rule) {
+    case LINEAR_DELTA: return 64;
+    case LINEAR_STATE_SPACE: return 128;
+    default: return 256;
+    }
+}
 
 // Widths of the parts of what a token's own product gives: queries, keys, values, and what else
 // there is beside them.
@@ -107,21 +114,35 @@ static struct judged_attention judged_delta(const struct price_audit *a)
 
 // A state of decays: one kernel each convolves (or applies the activation), sums steps up (where
 // there are any), makes the chunks' states, passes them on, multiplies keys by queries, scans, and
-// gates.
+// gates. Backward the gate first; the convolution, sums of steps, keys by queries and states again;
+// gradients of states, passed on, of values, of keys, of queries, of their products, of both by
+// these, of decays; of steps; of the convolution.
 static struct judged_attention judged_states(const struct price_audit *a)
 {
     const struct linear_shape *l = linear_in(a);
     bool learned = l->rule == LINEAR_STATE_SPACE;
     long double k = short_keys(l), v = all_values(l), steps = learned ? l->value_heads : 0,
-                states = 2 * states_by_token(l), // fp32
-        cells = (long double)l->key_heads * chunk_tokens(l), all = 2 * k + v;
+                state = states_by_token(l), wide = 2 * state, // wide: in fp32
+        cells = 2 * (long double)l->key_heads * chunk_tokens(l), all = 2 * k + v;
     struct judged_attention y = {.kept_split = read_off_token(l) + v + v,
                                  .read_split = v,
                                  .held_split = read_off_token(l),
                                  .kernels = learned ? 7 : 6,
                                  .vectors_split = l->no_norm ? 0 : v};
-    y.moved_split = 2 * all + 3 * steps + (v + k + states) + 2 * states + (2 * k + cells) +
-                    (v + k + states + cells + v) + 3 * v;
+    long double convolved = 2 * all, summed = (1 + 4) * steps, scored = 2 * k + cells,
+                made = v + k + wide + 4 * steps, gate = 3 * v,
+                scan = v + k + state + cells + 4 * steps + v, back = 5 * v;
+    y.moved_split = convolved + summed + made + (wide + state) + scored + scan + gate;
+    back += convolved + summed + made + (wide + wide) + scored; // gate, and what is made again
+    back += v + k + wide + 2 * steps;                           // of states
+    back += 2 * wide + 2 * state;                               // passed on
+    back += v + cells + v + k + state + v + 6 * steps;          // of values
+    back += 2 * (v + state + k + 2 * k) + (6 + 4) * steps;      // of keys, of queries
+    back += 2 * v + cells + 4 * steps;                          // of their products
+    back += 2 * (k + cells + 2 * k + k);                        // of both by these
+    back += 2 * v + cells + 6 * steps;                          // of decays
+    back += 30 * steps + 3 * all;                               // of steps; of the convolution
+    y.back_split = back - 2 * y.moved_split;
     if (!learned) y.kept_split += all; // the activation's results are not computed again
     y.vectors_split += 3 * steps;      // rates, biases of steps, shares of the values themselves
     if (l->convolution) y.vectors_split += all * (l->convolution + (learned ? 1 : 0));
@@ -218,7 +239,8 @@ static struct attending delta_attending(const struct price_audit *a, struct piec
 
 // One key head's chunk: queries by keys. One value head's: what came of that by values, the state
 // made, the state asked. Backward: queries by keys and states again; gradients of both factors of
-// every product, of which the state is one in two.
+// every product, of which the state is one in two; values by outputs' gradients again for decays.
+// These kernels take five times as long as fused attention's for as many.
 static struct attending states_attending(const struct price_audit *a, struct piece p)
 {
     const struct linear_shape *l = linear_in(a);
@@ -227,9 +249,10 @@ static struct attending states_attending(const struct price_audit *a, struct pie
                 summed = 2 * c * c * v, state = 2 * c * k * v;
     return (struct attending){
         .fused = true,
-        .flop = chunks * (l->key_heads * scored + l->value_heads * (summed + 2 * state)),
-        .flop_back = chunks * (l->key_heads * (scored + 2 * scored) +
-                               l->value_heads * (2 * summed + state + 4 * state))};
+        .flop = 5 * chunks * (l->key_heads * scored + l->value_heads * (summed + 2 * state)),
+        .flop_back = 5 * chunks *
+                     (l->key_heads * (scored + 2 * scored) +
+                      l->value_heads * (2 * summed + summed + state + 4 * state))};
 }
 
 struct attending judged_linear_attending(const struct price_audit *a, struct piece p)

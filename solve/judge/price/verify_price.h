@@ -249,8 +249,9 @@ struct judged_attention {
     long double vectors_split, vectors_whole;
     long double kept_split, kept_whole, read_split, read_whole, moved_split, moved_whole;
     long double rotated, passed, narrowed, held_split, held_rows, second_outputs, second_inputs;
-    long double together; // of all heads, gathered where tensor ranks have the same KV head
-    long double kernels;  // elementwise ones
+    long double together;   // of all heads, gathered where tensor ranks have the same KV head
+    long double kernels;    // elementwise ones
+    long double back_split; // moved by the backward pass, less twice what the forward one moves
 };
 struct judged_attention judged_attention(const struct price_audit *a, int run);
 long double judged_ring_bytes(const struct price_audit *a, int run, long double tokens); // a step

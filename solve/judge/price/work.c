@@ -248,6 +248,7 @@ static void layered_work(const struct price_audit *a, int run, int group, struct
                  matrix_values(a, ffn) / t + each / l->expert / (long double)a->expert_parts, w);
     adapter_work(a, run, group, n, w);
     w->memory = bytes / memory + w->scores;
+    w->memory_back = n * e * y.back_split / t / memory; // beyond twice
     w->repeated = pass.cells > 0 ? w->attention + w->scores : 0;
     w->dropped = pass.fused && pass.cells > 0 ? 0 : w->attention;
 }
@@ -398,7 +399,7 @@ struct work work_of(const struct price_audit *a, int run, int group, struct piec
         w.step_factor = estimate_or(&gpu->other_step_factor, w.step_factor);
     if (a->zero == 3 || a->problem->job.trainer == TRAINER_TORCHTITAN)
         w.step_factor = estimate_or(&gpu->sharded_step_factor, w.step_factor);
-    w.memory_back = 2 * w.memory * gpu->memory_bytes_per_s.value /
+    w.memory_back = (2 * w.memory + w.memory_back) * gpu->memory_bytes_per_s.value /
                     estimate_or(&gpu->backward_memory_bytes_per_s, gpu->memory_bytes_per_s.value);
     if (run_of(a, run)->kind == LAYER_HEAD)
         w.overhead *= a->asked, w.overhead_back *= a->asked, w.launch *= a->asked;
