@@ -305,7 +305,9 @@ def draw(rng, kind):
         if rng.random() < 0.5:
             config["n_positions"] = rng.randint(20, 300)
         return config
-    if kind == "bert":
+    if kind == "electra":
+        return dict(draw(rng, "bert"), embedding_size=rng.choice([8, 24, 64]))
+    if kind in ("bert", "megatron-bert"):
         return draw_plain(rng, [], intermediate_size=rng.randint(40, 200),
                           max_position_embeddings=rng.randint(20, 300),
                           type_vocab_size=rng.randint(1, 4))
@@ -381,7 +383,7 @@ def draw(rng, kind):
 KINDS = ["llama", "llama4_text", "mistral", "mixtral", "qwen2", "qwen2_moe", "qwen3", "qwen3_moe",
          "deepseek_v2", "deepseek_v3",
          "gemma", "gemma2", "gemma3_text", "phi3", "falcon", "olmo2", "gpt_neox", "gpt2", "opt",
-         "bert", "t5", "mt5",
+         "bert", "electra", "megatron-bert", "t5", "mt5",
          "llava", "qwen2_vl", "qwen2_audio", "bloom", "roberta", "xlm-roberta", "qwen2_5_vl",
          "qwen3_vl", "qwen3_vl_moe"] + list(VARIANTS) + HYBRIDS + list(MORE) + WIDTHS + \
         list(RECENT) + list(TEXTS) + FURTHER + SEQUENCES
@@ -412,10 +414,8 @@ def build(kind, config):
     if "architectures" in config:
         with torch.device("meta"):
             return built, getattr(transformers, config["architectures"][0])(built)
-    model = {"bert": transformers.AutoModelForMaskedLM,
-             "roberta": transformers.AutoModelForMaskedLM,
-             "xlm-roberta": transformers.AutoModelForMaskedLM,
-             "camembert": transformers.AutoModelForMaskedLM,
+    model = {**dict.fromkeys(["bert", "roberta", "xlm-roberta", "camembert", "electra",
+                              "megatron-bert"], transformers.AutoModelForMaskedLM),
              "data2vec-text": transformers.AutoModelForMaskedLM,
              "eurobert": transformers.AutoModelForMaskedLM,
              "ernie": transformers.AutoModelForMaskedLM,
@@ -451,9 +451,9 @@ def count(kind, config):
 # Of other tasks: without the head of a language model.
 TASKS = ["Model"] + ["For" + task for task in (
     "SequenceClassification", "TokenClassification", "QuestionAnswering", "MultipleChoice")]
-TASK_KINDS = ["bert", "roberta", "xlm-roberta", "ernie", "distilbert", "deberta-v2", "modernbert",
-              "modernbert-decoder", "eurobert", "llama", "qwen2", "qwen3", "gpt2", "opt", "bloom",
-              "mistral", "gemma2", "qwen3_moe"]
+TASK_KINDS = ["electra", "megatron-bert", "bert", "roberta", "xlm-roberta", "ernie", "distilbert",
+              "deberta-v2", "modernbert", "modernbert-decoder", "eurobert", "llama", "qwen2",
+              "qwen3", "gpt2", "opt", "bloom", "mistral", "gemma2", "qwen3_moe"]
 
 
 def drawn_tasks(seed, kinds):

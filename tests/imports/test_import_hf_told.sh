@@ -266,6 +266,8 @@ says 2 'T5EncoderModel: the encoder of a t5 alone is not read' \
     '{"model_type": "t5", "architectures": ["T5EncoderModel"]}'
 says 0 'assumed: .*LlamaForRanking is planned with the head of a language model' \
     '{"model_type": "llama", "architectures": ["LlamaForRanking"]}'
+says 0 'assumed: .*SpERT is planned with the head of a language model' \
+    '{"model_type": "bert", "architectures": ["SpERT"]}'
 says 0 'LlamaForSequenceClassification: no head of a language model; .* 16384 parameters' \
     '{"model_type": "llama", "architectures": ["LlamaForSequenceClassification"],
       "id2label": {"0": "a", "1": "b", "2": "c"}}'
@@ -278,6 +280,10 @@ says 0 'distilbert: 90426426 parameters' \
 says 2 '"whisper" is not read: it has an encoder of sound beside' '{"model_type": "whisper"}'
 says 2 '"t5gemma" is not read: it has an encoder of such layers' '{"model_type": "t5gemma"}'
 says 0 'modernbert: windows to both sides are planned' '{"model_type": "modernbert"}'
+says 2 '"pre_seq_len": expected none: keys and values of a learned prefix' \
+    '{"model_type": "chatglm", "pre_seq_len": 128}'
+says 0 'electra: 13549057 parameters' \
+    '{"model_type": "electra", "architectures": ["ElectraForPreTraining"]}'
 # Encoders of images alone.
 says 0 'vit: an image of 196 patches is a sequence' \
     '{"model_type": "vit", "architectures": ["ViTForImageClassification"]}'

@@ -143,6 +143,12 @@ static const struct hf_class classes[] = {
           .told = "gates of attention and of norms are counted as further products"),
     CLASS("eurobert", FACTS("silu", 1e-5, 1e4), SIZES(768, 3072, 12, 0, 128256), GATED,
           .layers = 12, .read = hf_read_eurobert, .arrange = hf_arrange_bert),
+    CLASS("megatron-bert", FACTS("gelu", 1e-12, 0), SIZES(1024, 4096, 16, 0, 29056), BIASES, TIED,
+          .layers = 24, .fixed_head_width = true, .read = hf_read_megatron_bert,
+          .arrange = hf_arrange_bert),
+    CLASS("electra", FACTS("gelu", 1e-12, 0), SIZES(256, 1024, 4, 0, 30522),
+          .shape.no_final_norm = true, BIASES, TIED, .layers = 12, .fixed_head_width = true,
+          .read = hf_read_electra, .arrange = hf_arrange_bert),
     CLASS("ernie", BERT_BY(30522, 12, hf_read_ernie_bert)),
     CLASS("distilbert", BERT_BY(30522, 6, hf_read_distilbert)),
     // Of code beside their weights, which transformers does not have.

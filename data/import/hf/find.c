@@ -98,7 +98,10 @@ static enum status weigh_task(struct hf_model *x, const char *architecture, stru
         return json_refuse(x->root, err, "architectures: %s: the decoder of a %s alone is not read",
                            architecture, x->class->name);
     if (hf_is_headless(x, architecture)) return x->built = architecture, OK;
-    if (!task || name_is_listed(tasks, task + 3, strlen(task + 3))) return OK;
+    if (!architecture ||
+        (!task && (strstr(architecture, "Head") || strstr(architecture, "Model"))) ||
+        (task && name_is_listed(tasks, task + 3, strlen(task + 3))))
+        return OK;
     said_assume(x->asked->said,
                 "architectures: %s is planned with the head of a language model, on its vocabulary",
                 architecture);

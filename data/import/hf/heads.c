@@ -5,15 +5,27 @@
 #include "data/import/hf/internal.h"
 
 // A dense layer after the first token: of the encoder itself, or of what sorts sequences alone.
-static const char pooled[] = "bert ernie roberta xlm-roberta camembert data2vec-text",
-                  sorted[] = "distilbert deberta-v2 eurobert";
-enum task { TASK_MODEL, TASK_SEQUENCE, TASK_TOKEN, TASK_QUESTION, TASK_CHOICE, TASK_OTHER };
+static const char pooled[] = "bert ernie roberta xlm-roberta camembert data2vec-text "
+                             "megatron-bert",
+                  sorted[] = "distilbert deberta-v2 eurobert electra";
+enum task {
+    TASK_MODEL,
+    TASK_SEQUENCE,
+    TASK_TOKEN,
+    TASK_QUESTION,
+    TASK_CHOICE,
+    TASK_DETECT,
+    TASK_OTHER
+};
 
 static enum task task_of(const char *architecture)
 {
-    static const char *const ends[] = {"Model", "ForSequenceClassification",
-                                       "ForTokenClassification", "ForQuestionAnswering",
-                                       "ForMultipleChoice"};
+    static const char *const ends[] = {"Model",
+                                       "ForSequenceClassification",
+                                       "ForTokenClassification",
+                                       "ForQuestionAnswering",
+                                       "ForMultipleChoice",
+                                       "ForPreTraining"};
     bool headed = !architecture || strstr(architecture, "Head"); // GPT2LMHeadModel
     size_t length = headed ? 0 : strlen(architecture);
     for (size_t i = 0; i < ARRAY_LENGTH(ends); i++) {
@@ -45,7 +57,8 @@ bool hf_is_headless(const struct hf_model *x, const char *architecture)
     static const char ends[] = "chatglm gemma3n_text"; // whose model has more than the layers
     const char *name = x->class->name;
     return !x->class->both && !name_is_listed(ends, name, strlen(name)) &&
-           task_of(architecture) != TASK_OTHER;
+           task_of(architecture) != TASK_OTHER &&
+           (task_of(architecture) != TASK_DETECT || !strcmp(name, "electra"));
 }
 
 enum status hf_read_other_head(struct hf_model *x, struct error *err)
@@ -57,18 +70,19 @@ enum status hf_read_other_head(struct hf_model *x, struct error *err)
     bool pools = name_is_listed(pooled, name, length), modern = !strncmp(name, "modernbert", 10),
          encodes = pools || modern || name_is_listed(sorted, name, length), biased = false,
          norm_bias = false;
-    int64_t width = shape_embedding_width(s), labels = 2, values = 0;
+    int64_t width = encodes ? s->hidden : shape_embedding_width(s), labels = 2, values = 0;
     TRY(hf_read_labels(x, &labels, err));
-    if (task == TASK_CHOICE) labels = 1;
+    if (task == TASK_CHOICE || task == TASK_DETECT) labels = 1;
     if (task == TASK_QUESTION && !encodes) labels = 2;
     if (!s->no_final_norm && !s->plain_norms) values += (s->rms_norm ? 1 : 2) * s->hidden;
-    if (s->embedding_width) values += s->embedding_width * s->hidden;
+    if (s->embedding_width && !encodes) values += s->embedding_width * s->hidden;
     TRY(hf_flag(x, "classifier_bias", &biased, err));
     TRY(hf_flag(x, "norm_bias", &norm_bias, err));
     bool is_biased = strcmp(name, "modernbert-decoder") ? encodes : biased;
     if (modern && task != TASK_MODEL) values += (s->hidden + 1 + biased + norm_bias) * s->hidden;
     else if (encodes && !modern &&
-             (task == TASK_SEQUENCE || task == TASK_CHOICE || (pools && task == TASK_MODEL)))
+             (task == TASK_SEQUENCE || task == TASK_CHOICE || task == TASK_DETECT ||
+              (pools && task == TASK_MODEL)))
         values += (s->hidden + 1) * s->hidden;
     if (task != TASK_MODEL)
         values += labels * (width + (is_biased || task == TASK_TOKEN || task == TASK_QUESTION));

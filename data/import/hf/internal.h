@@ -238,8 +238,8 @@ hf_reader hf_read_gemma4_inputs, hf_arrange_gemma4_inputs, hf_read_gemma3n, hf_a
     hf_read_bailing, hf_arrange_bailing;
 
 // ---- others.c: encoders, encoder-decoders
-hf_reader hf_read_ernie_bert, hf_read_distilbert, hf_read_eurobert, hf_read_umt5, hf_read_bart,
-    hf_arrange_bart;
+hf_reader hf_read_ernie_bert, hf_read_megatron_bert, hf_read_electra, hf_read_distilbert,
+    hf_read_eurobert, hf_read_umt5, hf_read_bart, hf_arrange_bart;
 
 // ---- flash.c
 hf_reader hf_read_flash_transformer, hf_read_gated_deltanet, hf_arrange_gated_deltanet;

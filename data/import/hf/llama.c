@@ -340,8 +340,13 @@ enum status hf_read_chatglm(struct hf_model *x, struct error *err)
 {
     struct shape *s = &x->shape;
     bool grouped = false, last_norm = true;
-    int64_t groups = 1;
+    int64_t groups = 1, prefix = 0;
     TRY(hf_count(x, "num_layers", &x->layer_count, err));
+    TRY(hf_count(x, "pre_seq_len", &prefix, err));
+    if (prefix)
+        return json_refuse(x->root, err,
+                           "key \"pre_seq_len\": expected none: keys and values of a learned "
+                           "prefix (P-tuning) are not read");
     s->kv_heads = s->heads;
     TRY(HF_DROPOUT(x, err, {"attention_dropout", 0}, {"hidden_dropout", 0}));
     if (hf_has(x, "inner_hidden_size")) return read_first_chatglm(x, err);

@@ -176,6 +176,29 @@ enum status hf_read_bert(struct hf_model *x, struct error *err)
     return HF_DROPOUT(x, err, {"attention_probs_dropout_prob", 0.1}, {"hidden_dropout_prob", 0.1});
 }
 
+// Norms before the parts and after the last layer, not after the embeddings.
+enum status hf_read_megatron_bert(struct hf_model *x, struct error *err)
+{
+    TRY(hf_read_bert(x, err));
+    x->embedding_values = 0, x->shape.no_final_norm = false;
+    return OK;
+}
+
+// Embeddings of a width of their own, with their positions, norm and the bias of their product.
+enum status hf_read_electra(struct hf_model *x, struct error *err)
+{
+    struct shape *s = &x->shape;
+    int64_t width = 128;
+    TRY(hf_read_bert(x, err));
+    TRY(hf_count(x, "embedding_size", &width, err));
+    x->head_values = 3 * width + s->vocabulary + (width == s->hidden ? width * width : 0);
+    if (width == s->hidden) return OK;
+    s->embedding_width = width;
+    x->embedding_values = (2 + s->positions) * width + s->hidden;
+    s->positions = 0;
+    return OK;
+}
+
 // Further embeddings, of tasks.
 enum status hf_read_ernie_bert(struct hf_model *x, struct error *err)
 {

@@ -72,7 +72,6 @@ static const struct unread {
     {"chameleon", "tokens of images among those of text", "llama"},
     {"emu3", "tokens of images among those of text", "llama"},
     {"idefics", "layers of cross attention to images", "mllama_text_model"},
-    {"electra", "a discriminator beside its encoder", "bert"},
     {"xlm", "embeddings of languages", "roberta"},
 };
 
