@@ -55,6 +55,12 @@ bool has_one_of(const char *text, const char *const *parts)
     return *parts != NULL;
 }
 
+bool has_all_of(const char *text, const char *const *parts)
+{
+    while (*parts && strstr(text, *parts)) parts++;
+    return !*parts;
+}
+
 bool has_one_in_any_case(const char *text, const char *const *parts)
 {
     while (*parts && !find_in_any_case(text, *parts)) parts++;

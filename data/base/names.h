@@ -13,9 +13,11 @@ const char *find_in_any_case(const char *text, const char *part);
 // begins with "section.".
 bool name_is_listed(const char *names, const char *name, size_t length);
 
-// Whether a text has one of these parts, of which NULL is the last; in any case of letters.
+// Whether a text has one of these parts, of which NULL is the last; in any case of letters; all of
+// them.
 bool has_one_of(const char *text, const char *const *parts);
 bool has_one_in_any_case(const char *text, const char *const *parts);
+bool has_all_of(const char *text, const char *const *parts);
 
 // The index of the name that was probably meant; otherwise of the one with the fewest changed
 // characters (inserted, left out, replaced; signs between words and case count for less, digits for

@@ -1,15 +1,18 @@
 // See foreign.h.
 #include "data/import/foreign.h"
 
-#include <stdlib.h>
 #include <string.h>
 
+#include "data/base/names.h"
+
+#define TOPO_ALONE "import topo reads GPUs, with --nics, --nic-kind and --nic-bytes-per-s"
+#define OF_PODS "what a Pod asks for", NULL, "kubectl get nodes -o json says which nodes there are"
 #define SEE_TOPO "nvidia-smi topo -m and nvidia-smi -L say what a node has (import topo)"
 #define SEE_LINKS "ib_write_bw and nccl-tests measure what messages between GPUs get"
 
-// words: all of which the text has. door: the command that reads it; NULL: none.
+// words: all of which the text has, up to NULL. door: the command that reads it; NULL: none.
 static const struct {
-    const char *words[3], *what, *door, *instead;
+    const char *words[4], *what, *door, *instead;
 } programs[] = {
     {{"# nThread"}, "nccl-tests", "nccl-tests", NULL},
     {{"Collective test starting"}, "nccl-tests", "nccl-tests", NULL},
@@ -34,18 +37,9 @@ static const struct {
     {{"Node count", "Distance"}, "numactl", NULL, SEE_TOPO},
     {{"available:", "nodes (", "node distances"}, "numactl, a host's memory", NULL, SEE_TOPO},
     {{"Architecture:", "Model name:"}, "lscpu, a host's processors", NULL, SEE_TOPO},
-    {{"CA type:", "Port 1:", "Rate:"},
-     "ibstat, network cards alone",
-     NULL,
-     "import topo reads GPUs, with --nics, --nic-kind and --nic-bytes-per-s"},
-    {{"base lid:", "rate:"},
-     "ibstatus, network cards alone",
-     NULL,
-     "import topo reads GPUs, with --nics, --nic-kind and --nic-bytes-per-s"},
-    {{"hca_id:"},
-     "ibv_devinfo, network cards alone",
-     NULL,
-     "import topo reads GPUs, with --nics, --nic-kind and --nic-bytes-per-s"},
+    {{"CA type:", "Port 1:", "Rate:"}, "ibstat, network cards alone", NULL, TOPO_ALONE},
+    {{"base lid:", "rate:"}, "ibstatus, network cards alone", NULL, TOPO_ALONE},
+    {{"hca_id:"}, "ibv_devinfo, network cards alone", NULL, TOPO_ALONE},
     {{"mlx5_", " port ", "==>"}, "ibdev2netdev, names of network cards", NULL, SEE_TOPO},
     {{"# gpu", "pwr"}, "nvidia-smi dmon, a load over time", NULL, SEE_TOPO},
     {{"# gpu", "pid"}, "nvidia-smi pmon, a load over time", NULL, SEE_TOPO},
@@ -61,14 +55,8 @@ static const struct {
      "NCCL's log",
      NULL,
      "NCCL_TOPO_DUMP_FILE has the node (import nccl-topology), nccl-tests its rates"},
-    {{"nvidia.com/gpu:", "containers:"},
-     "what a Pod asks for",
-     NULL,
-     "kubectl get nodes -o json says which nodes there are"},
-    {{"nvidia.com/gpu", "\"containers\""},
-     "what a Pod asks for",
-     NULL,
-     "kubectl get nodes -o json says which nodes there are"},
+    {{"nvidia.com/gpu:", "containers:"}, OF_PODS},
+    {{"nvidia.com/gpu", "\"containers\""}, OF_PODS},
     {{"PING ", "icmp_seq"}, "ping", NULL, SEE_LINKS},
     {{"Thread fairness:"}, "sysbench", NULL, SEE_TOPO},
     {{"Run status group"}, "fio, a disk", NULL, SEE_TOPO},
@@ -77,12 +65,8 @@ static const struct {
 enum status foreign_refuse(const char *path, const char *text, const char *door, struct error *err)
 {
     for (size_t i = 0; i < ARRAY_LENGTH(programs); i++) {
-        size_t k = 0;
-        while (k < ARRAY_LENGTH(programs[i].words) && programs[i].words[k] &&
-               strstr(text, programs[i].words[k]))
-            k++;
-        if (k < ARRAY_LENGTH(programs[i].words) && programs[i].words[k]) continue;
         const char *reads = programs[i].door;
+        if (!has_all_of(text, programs[i].words)) continue;
         if (reads && !strcmp(reads, door)) return OK;
         if (reads)
             return refuse(err, "%s: is of %s: plumbline import %s reads it", path, programs[i].what,

@@ -1,91 +1,54 @@
 // See gpus.h.
 #include "data/import/gpus.h"
 
-#include <ctype.h>
 #include <stdbool.h>
 #include <string.h>
 #include <strings.h>
 
 #include "data/base/status.h"
 
+// "l40s" before "l40", of which it could be the plural.
+static const char *const gpus[] = {
+    "a100",    "a800",        "h100",        "h800",      "h200",         "h20",         "gb200",
+    "gb300",   "b200",        "b300",        "v100",      "mi300x",       "mi325x",      "mi355x",
+    "l40s",    "l20",         "a40",         "a6000",     "rtx3090",      "rtx4090",     "t4",
+    "gh",      "ascend-910a", "ascend-910b", "a10g",      "a10",          "a5000",       "a4000",
+    "a4500",   "l40",         "mi250",       "mi210",     "ascend-910b4", "ascend-910c", "rtx3080",
+    "rtx3060", "rtx3070",     "rtx4080",     "rtx4070",   "rtx5090",      "rtx2080ti",   "rtx6000",
+    "rtx8000", "w7900",       "w6800",       "rx7900xtx", "gb10",         "l4",          "a30",
+    "p100",    "p40",         "m40",         "mi100"};
 static const struct {
     const char *word, *gpu;
-} gpus[] = {{"A100", "a100"},
-            {"A800", "a800"},
-            {"H100", "h100"},
-            {"H800", "h800"},
-            {"H200", "h200"},
-            {"H20", "h20"},
-            {"GB200", "gb200"},
-            {"GB300", "gb300"},
-            {"B200", "b200"},
-            {"B300", "b300"},
-            {"V100", "v100"},
-            {"MI300X", "mi300x"},
-            {"MI325X", "mi325x"},
-            {"MI355X", "mi355x"},
-            {"L40S", "l40s"},
-            {"L20", "l20"},
-            {"A40", "a40"},
-            {"A6000", "a6000"},
-            {"3090", "rtx3090"},
-            {"4090", "rtx4090"},
-            {"RTX3090", "rtx3090"},
-            {"RTX4090", "rtx4090"},
-            {"T4", "t4"},
-            {"GH200", "gh"},
-            {"910A", "ascend-910a"},
-            {"910B", "ascend-910b"},
-            {"A10G", "a10g"},
-            {"A10", "a10"},
-            {"A5000", "a5000"},
-            {"A4000", "a4000"},
-            {"A4500", "a4500"},
-            {"L40", "l40"},
-            {"MI250X", "mi250"},
-            {"MI250", "mi250"},
-            {"MI300", "mi300x"},
-            {"MI210", "mi210"},
-            {"910B2", "ascend-910b"},
-            {"910B3", "ascend-910b"},
-            {"910B4", "ascend-910b4"},
-            {"910C", "ascend-910c"},
-            {"3080", "rtx3080"},
-            {"3060", "rtx3060"},
-            {"3070", "rtx3070"},
-            {"4080", "rtx4080"},
-            {"4070", "rtx4070"},
-            {"5090", "rtx5090"},
-            {"RTX5090", "rtx5090"},
-            {"2080Ti", "rtx2080ti"},
-            {"RTX6000", "rtx6000"},
-            {"RTX8000", "rtx8000"},
-            {"W7900", "w7900"},
-            {"W6800", "w6800"},
-            {"7900XTX", "rx7900xtx"},
-            {"GB10", "gb10"},
-            {"L4", "l4"},
-            {"A30", "a30"},
-            {"P100", "p100"},
-            {"P40", "p40"},
-            {"M40", "m40"},
-            {"MI100", "mi100"}};
+} also[] = {{"gh200", "gh"},           {"3090", "rtx3090"},      {"4090", "rtx4090"},
+            {"mi300", "mi300x"},       {"mi250x", "mi250"},      {"910a", "ascend-910a"},
+            {"910b", "ascend-910b"},   {"910b2", "ascend-910b"}, {"910b3", "ascend-910b"},
+            {"910b4", "ascend-910b4"}, {"910c", "ascend-910c"},  {"3080", "rtx3080"},
+            {"3060", "rtx3060"},       {"3070", "rtx3070"},      {"4080", "rtx4080"},
+            {"4070", "rtx4070"},       {"5090", "rtx5090"},      {"2080ti", "rtx2080ti"},
+            {"7900xtx", "rx7900xtx"}};
+
+static bool is_called(const char *s, size_t length, const char *word)
+{
+    size_t n = strlen(word);
+    bool plural = length == n + 1 && s[n] == 's',
+         maker = length == n + 3 && (!strncmp(s, "DGX", 3) || !strncmp(s, "HGX", 3));
+    return (length == n || plural || maker) && !strncasecmp(s + (maker ? 3 : 0), word, n);
+}
 
 int gpu_at(const char *s, size_t length)
 {
-    for (size_t i = 0; i < ARRAY_LENGTH(gpus); i++) {
-        size_t n = strlen(gpus[i].word);
-        if (length == n + 1 && s[n] == 's' && !strncasecmp(s, gpus[i].word, n)) return (int)i;
-        if (n == length && !strncasecmp(s, gpus[i].word, n)) return (int)i;
-        bool card = !strncmp(s, "RTX", 3) && isdigit((unsigned char)gpus[i].word[0]);
-        if (length == n + 3 && (card || !strncmp(s, "DGX", 3) || !strncmp(s, "HGX", 3)) &&
-            !strncasecmp(s + 3, gpus[i].word, n))
-            return (int)i;
+    int found = 0;
+    for (size_t i = 0; i < ARRAY_LENGTH(gpus); i++) // "gh" alone is a program
+        if (strcmp(gpus[i], "gh") && is_called(s, length, gpus[i])) return (int)i;
+    for (size_t i = 0; i < ARRAY_LENGTH(also); i++) {
+        if (!is_called(s, length, also[i].word)) continue;
+        while (strcmp(gpus[found], also[i].gpu)) found++;
+        return found;
     }
     return -1;
 }
 
-const char *gpu_name(int index) { return gpus[index].gpu; }
+const char *gpu_name(int index) { return gpus[index]; }
 
 int count_word(const char *s, size_t length)
 {

@@ -140,6 +140,21 @@ echo '8x H100, faster than an A100' | refuse 'with h100 in line 1 and with a100 
 echo 'Llama 70B needs 8x A100' | refuse 'line 1: says what is needed, not what there is'
 echo 'an H100' | refuse 'names h100, not how many a node has'
 
+# what looks like a number of nodes or cards, and is none
+words '1,024 H100 GPUs, 8 per node' 'h100-80gb:128x8 8xinfinibandx400'
+words '16 GPUs (A100 80GB), 8 per node' 'a100-80gb:2x8 8xinfinibandx200'
+words '4 nodes with 8 A100 (32 A100 in total)' 'a100-80gb:4x8 8xinfinibandx200'
+words 'DGX A100 x 4' 'a100-80gb:4x8 8xinfinibandx200'
+words '4 x NVL72 racks of GB200' 'gb200-186gb:4x72 72xinfinibandx400'
+words '12 nodes in 3 racks, 8 H200 each' 'h200-141gb:12x8 8xinfinibandx400'
+words '8 x H100, NVLink 900GB/s, 8 x 200 Gb/s InfiniBand' 'h100-80gb:1x8 8xinfinibandx200'
+words 'two machines with 4 RTX 4090 24GB each, 10 GbE' 'rtx4090-24gb:2x4 1xethernetx10'
+echo '3 racks of 4 nodes with 8 H200 each' | refuse 'line 1: counts racks or pods'
+echo '8 nodes per rack, each 8 H200' | refuse 'line 1: counts by rack or pod'
+echo '20 to 24 nodes with 8 H100' | refuse 'line 1: says from how many to how many'
+echo '4-8 A100 GPUs' | refuse 'line 1: says from how many to how many'
+echo 'one node has 8 A100, the other 4 A100' | refuse 'line 1: says different numbers of a GPU'
+
 # MLPerf's description of a system, LSF's and SGE's lists
 printf '{"number_of_nodes":"4","accelerators_per_node":8,"host_networking":"Infiniband",%s}\n' \
     '"accelerator_model_name":"NVIDIA H200-SXM-141GB","host_network_card_count":"8x 400Gb/s NDR"' |

@@ -8,26 +8,18 @@
 
 // ---- classes that are not supported: why, and the nearest supported one
 
-#define LINEAR "layers of linear attention"
 #define FLASH "linear attention of a kind of its own (flash-linear-attention)"
 #define PAIRED "an encoder of such layers beside its decoder"
 #define SHARED "layers of a state space, and blocks of attention that several of them share"
 #define CONVOLVED "convolutions beside its attention"
 
 static const struct unread {
-    const char *name, *has, *nearest;
+    const char *names, *has, *nearest;
 } unread[] = {
-    {"recurrent_gemma", LINEAR, "gemma2"},
-    {"gla", FLASH, "gated_deltanet"},
-    {"delta_net", FLASH, "gated_deltanet"},
-    {"gsa", FLASH, "gated_deltanet"},
-    {"hgrn", FLASH, "gated_deltanet"},
-    {"hgrn2", FLASH, "gated_deltanet"},
-    {"retnet", FLASH, "gated_deltanet"},
-    {"rwkv6", FLASH, "rwkv"},
-    {"rwkv7", FLASH, "rwkv"},
+    {"recurrent_gemma", "layers of linear attention", "gemma2"},
+    {"gla delta_net gsa hgrn hgrn2 retnet gated_deltaproduct", FLASH, "gated_deltanet"},
+    {"rwkv6 rwkv7", FLASH, "rwkv"},
     {"kda", FLASH, "kimi_linear"},
-    {"gated_deltaproduct", FLASH, "gated_deltanet"},
     {"samba", FLASH, "mamba"},
     {"forgetting_transformer", FLASH, "transformer"},
     {"xlstm", "layers of long short-term memory", "mamba2"},
@@ -40,8 +32,7 @@ static const struct unread {
     {"dory", "states of unit length, with rates of channels", "afmoe"},
     {"dots3_note", "norms of rotated keys and gates in its latent attention", "deepseek_v32"},
     {"hrm", "layers that are run again", "llama"},
-    {"inkling", CONVOLVED, "mixtral"},
-    {"inkling2", CONVOLVED, "mixtral"},
+    {"inkling inkling2", CONVOLVED, "mixtral"},
     {"inkling2_loop", CONVOLVED ", and layers that are run again", "mixtral"},
     {"phi4_multimodal", "adapters for images and sound", "phi3"},
     {"qwen4_exp", "embeddings of several tokens and gated residuals", "qwen3_5_text"},
@@ -51,12 +42,10 @@ static const struct unread {
     {"unlimited_ocr", "windows beside a part that all tokens see", "deepseek_ocr2"},
     {"voxtral_realtime", "norms that depend on a delay", "mistral"},
     {"whisper", "an encoder of sound beside its decoder", "qwen2_audio"},
-    {"gemma4_assistant", "layers on the keys of the model that it drafts for", "gemma4_text"},
-    {"gemma4_unified_assistant", "layers on the keys of the model that it drafts for",
-     "gemma4_text"},
+    {"gemma4_assistant gemma4_unified_assistant",
+     "layers on the keys of the model that it drafts for", "gemma4_text"},
     {"git", "an encoder of images before its decoder", "llava"},
-    {"clip", "towers of images and of text alone", "llava"},
-    {"siglip", "towers of images and of text alone", "llava"},
+    {"clip siglip", "towers of images and of text alone", "llava"},
     {"modernvbert", "a tower before an encoder", "modernbert"},
     {"evolla", "layers that attend to a protein, and its encoder", "llama"},
     {"albert", "one layer for all, between embeddings of another width", "bert"},
@@ -67,24 +56,27 @@ static const struct unread {
     {"nllb-moe", "experts in an encoder and its decoder", "m2m_100"},
     {"longt5", "windows in an encoder beside its decoder", "t5"},
     {"led", "windows in an encoder beside its decoder", "bart"},
-    {"kyutai_speech_to_text", "a table for each stream of sound", "llama"},
-    {"moshi", "a table for each stream of sound", "llama"},
-    {"chameleon", "tokens of images among those of text", "llama"},
-    {"emu3", "tokens of images among those of text", "llama"},
+    {"kyutai_speech_to_text moshi", "a table for each stream of sound", "llama"},
+    {"chameleon emu3", "tokens of images among those of text", "llama"},
     {"idefics", "layers of cross attention to images", "mllama_text_model"},
     {"xlm", "embeddings of languages", "roberta"},
 };
 
+// Names begin types, "zamba2" of "zamba2_text"; an architecture is named in full.
 static const struct unread *find_unread(const char *type, const char *architecture,
                                         struct arena *arena)
 {
-    for (size_t i = 0; i < ARRAY_LENGTH(unread); i++) {
-        size_t length = strlen(unread[i].name);
-        if (!strncmp(type, unread[i].name, length) && (!type[length] || type[length] == '_'))
-            return &unread[i];
-    }
-    for (size_t i = 0; architecture && i < ARRAY_LENGTH(unread); i++)
-        if (hf_is_architecture(unread[i].name, architecture, arena)) return &unread[i];
+    for (int by_type = 1; by_type >= 0; by_type--)
+        for (size_t i = 0; (by_type || architecture) && i < ARRAY_LENGTH(unread); i++)
+            for (const char *at = unread[i].names; *at; at += *at == ' ') {
+                size_t length = strcspn(at, " ");
+                const char *name = arena_print(arena, "%.*s", (int)length, at);
+                bool begins = !strncmp(type, name, length) &&
+                              (!type[length] || type[length] == '_');
+                if (by_type ? begins : hf_is_architecture(name, architecture, arena))
+                    return &unread[i];
+                at += length;
+            }
     return NULL;
 }
 

@@ -2,10 +2,7 @@
 // tables, lists of keys. A line is cut into numbers, signs and words; what stands beside a GPU's
 // name says how many there are.
 #include <ctype.h>
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "data/base/names.h"
 #include "data/import/gpus.h"
@@ -31,6 +28,8 @@ struct prose {
     bool differ;       // loose lines say different numbers
     const char *other; // a GPU that is named without a number, or beside another; NULL: none
     int other_line, wanted_line; // of that; of what is needed, not there
+    const char *unclear;         // what a line says that counts no nodes; NULL: none
+    int unclear_line;
     const char *heads[CELLS_MOST];
     int head_count;
     struct arena *arena;
@@ -38,42 +37,18 @@ struct prose {
 
 // ---- what a line says
 
-static const char fillers[] =
-    "nvidia amd tesla geforce quadro instinct rtx gtx radeon pro ampere hopper blackwell ada of x "
-    "sxm sxm2 sxm3 sxm4 sxm5 sxm6 pcie pcie4 pcie5 nvl oam hbm2 hbm2e hbm3 hbm3e gddr6 gddr6x gpu "
-    "gpus tensor core hgx dgx high end interconnected nvlinked local gb gib g vram class";
-
-// The memory that a token is, in GB: "80GB", "80 GB"; 0: none.
-static int memory_at(const struct tokens *p, int i)
-{
-    static const char units[] = "gb gib g";
-    if (!token_is_number(p, i) || p->tokens[i].value < 8 || p->tokens[i].value > 320) return 0;
-    bool own = token_is(p, i, units), next = !*p->tokens[i].text && token_is(p, i + 1, units);
-    return (own || next) && !token_is(p, i + 1 + next,
-                                      "ram ddr4 ddr5 system host dram cpu storage ssd "
-                                      "nvme disk")
-               ? (int)p->tokens[i].value
-               : 0;
-}
-
-static bool is_filler(const struct tokens *p, int i)
-{
-    return token_is(p, i, fillers) || memory_at(p, i) ||
-           (token_is_number(p, i) && memory_at(p, i) && !*p->tokens[i].text);
-}
-
 // How the GPU's card and memory are called, beside its name.
 static const char *name_of(const struct tokens *p, int at)
 {
     const char *name = gpu_name(p->tokens[at].gpu), *card = "";
     int gb = 0;
-    for (int i = at - 1; i >= 0 && at - i <= 4 && is_filler(p, i); i--)
-        if (!gb) gb = memory_at(p, i);
+    for (int i = at - 1; i >= 0 && at - i <= 4 && token_is_filler(p, i); i--)
+        if (!gb) gb = token_memory(p, i);
     for (int i = at + 1; i < p->count && i - at <= NEAR; i++) {
-        if (!is_filler(p, i) && !token_is(p, i, "( ,") && !token_is(p, i, "with each")) break;
+        if (!token_is_filler(p, i) && !token_is(p, i, "( ,") && !token_is(p, i, "with each")) break;
         if (token_is(p, i, "pcie pcie4 pcie5")) card = "-pcie";
         if (token_is(p, i, "nvl")) card = "-nvl";
-        if (!gb) gb = memory_at(p, i);
+        if (!gb) gb = token_memory(p, i);
     }
     if (token_is(p, at + 1, "ada")) card = "-ada";
     bool modules = name_is_listed("v100 a100 h100 h200", name, strlen(name)) ||
@@ -91,12 +66,12 @@ static const char node_words[] =
 static int count_before(const struct tokens *p, int at)
 {
     int i = at - 1;
-    while (i >= 0 && at - i <= NEAR && is_filler(p, i) && !token_is_count(p, i, 65536)) i--;
+    while (i >= 0 && at - i <= NEAR && token_is_filler(p, i) && !token_is_count(p, i, 65536)) i--;
     // "CUDA 12 A100", "Table 3: ..."
     bool label = token_is(p, i - 1,
                           "cuda table figure fig section version v python step phase stage "
                           "top day week gen llama qwen pcie gpu node rank index id no");
-    if (memory_at(p, i) || (label && !token_is(p, i + 1, "x"))) return -1;
+    if (token_memory(p, i) || (label && !token_is(p, i + 1, "x"))) return -1;
     return token_is_count(p, i, 65536) ? i : -1;
 }
 
@@ -104,8 +79,9 @@ static int count_before(const struct tokens *p, int at)
 static int count_behind(const struct tokens *p, int at)
 {
     int i = at + 1;
-    while (i < p->count && i - at <= NEAR && is_filler(p, i) && !token_is(p, i, "x")) i++;
-    if (token_is(p, i, "x") && token_is_count(p, i + 1, 1024) && !memory_at(p, i + 1)) return i + 1;
+    while (i < p->count && i - at <= NEAR && token_is_filler(p, i) && !token_is(p, i, "x")) i++;
+    if (token_is(p, i, "x") && token_is_count(p, i + 1, 1024) && !token_memory(p, i + 1))
+        return i + 1;
     bool ends = i + 2 >= p->count || token_is(p, i + 2, "| , ;");
     return token_is_count(p, i, 1024) && token_is(p, i + 1, "x") && ends ? i : -1;
 }
@@ -116,7 +92,8 @@ static int64_t gpus_in(const struct tokens *p, bool *each)
     for (int i = 0; i < p->count; i++) {
         if (!token_is_count(p, i, 65536)) continue;
         int k = i + 1, gpus = -1;
-        while (k < p->count && k - i <= 4 && is_filler(p, k) && !token_is(p, k, "gpu gpus")) k++;
+        while (k < p->count && k - i <= 4 && token_is_filler(p, k) && !token_is(p, k, "gpu gpus"))
+            k++;
         if (token_is(p, k, "gpu gpus accelerators cards") &&
             !token_is(p, k + 1, "memory hours hour days"))
             gpus = k;
@@ -149,26 +126,35 @@ static int64_t nodes_in(const struct tokens *p)
         if (!token_is_count(p, i, 65536)) continue;
         int k = i + 1;
         while (k < p->count && k - i <= 6 &&
-               (is_filler(p, k) || p->tokens[k].gpu >= 0 ||
+               (token_is_filler(p, k) || p->tokens[k].gpu >= 0 ||
                 token_is(p, k, "compute physical worker bare metal identical dedicated cloud")))
             k++;
-        if (token_is(p, k, node_words) && !token_is(p, k - 1, "per gpus"))
-            return (int64_t)p->tokens[i].value;
-        bool dgx = token_is(p, i + 1, "dgx hgx") ||
+        bool named = token_is(p, k, node_words) && !token_is(p, k - 1, "per gpus"),
+             dgx = token_is(p, i + 1, "dgx hgx") ||
                    (token_is(p, i + 1, "x") && token_is(p, i + 2, "dgx hgx")) ||
                    (token_is(p, i + 1, "x nvidia") && token_is(p, i + 3, "dgx hgx"));
-        if (dgx) return (int64_t)p->tokens[i].value;
         k = i - 1;
         while (k >= 0 && token_is(p, k, ": of count number num total")) k--;
-        if (token_is(p, k, "nodes servers machines instances") && !token_is(p, k - 1, "per / gpus"))
-            return (int64_t)p->tokens[i].value;
-        if (token_is(p, k, "node") && token_is(p, k + 1, "count") && !token_is(p, k - 1, "per"))
-            return (int64_t)p->tokens[i].value;
+        bool listed = token_is(p, k, "nodes servers machines instances") &&
+                      !token_is(p, k - 1, "per / gpus"),
+             counted = token_is(p, k, "node") && token_is(p, k + 1, "count") &&
+                       !token_is(p, k - 1, "per");
+        if (named || dgx || listed || counted) return (int64_t)p->tokens[i].value;
     }
     return 0;
 }
 
 // ---- the network
+
+// "RTX 4090 24GB": of the GPU beside it.
+static bool is_memory(const struct tokens *p, int i)
+{
+    int before = i - 1, behind = i + 1;
+    while (before >= 0 && token_is_filler(p, before)) before--;
+    while (behind < p->count && token_is_filler(p, behind)) behind++;
+    return (before >= 0 && p->tokens[before].gpu >= 0) ||
+           (behind < p->count && p->tokens[behind].gpu >= 0);
+}
 
 // Gb/s of one card at a token; 0: none. "400G" only beside a network's word.
 static double gbit_at(const struct tokens *p, int i, bool network)
@@ -183,9 +169,8 @@ static double gbit_at(const struct tokens *p, int i, bool network)
     if (!token_is_number(p, i)) return 0;
     static const char *const units = "gbps gb/s gbit gbit/s gbe gbits/s gbits gige";
     int unit = *p->tokens[i].text ? i : i + 1;
-    // "GB/s" are bytes
     bool rate = token_is(p, unit, units), tera = token_is(p, unit, "tbps tb/s tbit/s"),
-         bare = network && token_is(p, i, "g gb");
+         bare = network && token_is(p, i, "g gb") && !is_memory(p, i);
     double value = p->tokens[i].value * (tera ? 1000 : 1);
     return (rate || tera || bare) && value >= 1 && value <= 25600 ? value : 0;
 }
@@ -236,13 +221,6 @@ static void read_network(const struct tokens *p, const char *line, struct statem
 
 // ---- lines and tables
 
-static bool has_word(const struct tokens *p, const char *words)
-{
-    for (int i = 0; i < p->count; i++)
-        if (token_is(p, i, words)) return true;
-    return false;
-}
-
 // A count that is one word's alone.
 static void put_count(struct prose *p, int64_t *to, int64_t value)
 {
@@ -254,7 +232,7 @@ static void put_count(struct prose *p, int64_t *to, int64_t value)
 static int count_of(const struct tokens *p, int gpu)
 {
     int count = count_before(p, gpu), behind = gpu + 1;
-    while (behind < p->count && behind - gpu <= 4 && is_filler(p, behind)) behind++;
+    while (behind < p->count && behind - gpu <= 4 && token_is_filler(p, behind)) behind++;
     bool nodes =
         token_is(p, behind, node_words) || token_is(p, count + 1, "dgx hgx") ||
         (token_is(p, count + 1, "x") && token_is(p, count + 2, "dgx hgx")); // "8 A100 nodes"
@@ -273,10 +251,44 @@ static void put_other(struct prose *p, const char *name, int line)
     if (!p->other || alike(p->other, name)) p->other = name, p->other_line = line;
 }
 
+// What a line says that is no number of nodes or of their GPUs, though it looks like one.
+static const char *unclear_in(const struct tokens *w)
+{
+    static const char groups[] = "racks pods cabinets chassis enclosures blocks trays";
+    for (int i = 0; i < w->count; i++) {
+        if (token_is(w, i, "per each") &&
+            token_is(w, i + 1, "rack pod cabinet enclosure block tray"))
+            return "counts by rack or pod";
+        if (token_is_count(w, i - 1, 65536) && w->tokens[i - 1].value > 1 &&
+            token_is(w, i, groups) && !token_is(w, i - 2, "in across over on"))
+            return "counts racks or pods";
+        if (!token_is(w, i, "- to") || !token_is_count(w, i - 1, 65536)) continue;
+        int k = i + 1;
+        while (k < w->count && (token_is_filler(w, k) || token_is_count(w, k, 65536))) k++;
+        if (token_is_count(w, i + 1, 65536) &&
+            (token_is(w, k, node_words) || (k < w->count && w->tokens[k].gpu >= 0)))
+            return "says from how many to how many";
+    }
+    return NULL;
+}
+
+// "1,024 H100 GPUs, 8 per node": how many a node has; 0: not said so.
+static int64_t per_node(const struct tokens *w)
+{
+    for (int i = 0; i < w->count; i++) {
+        int k = i + 1;
+        while (token_is(w, k, "gpu gpus cards accelerators")) k++;
+        if (token_is_count(w, i, NODE_MOST) && token_is(w, k, "per") &&
+            token_is(w, k + 1, node_words))
+            return (int64_t)w->tokens[i].value;
+    }
+    return 0;
+}
+
 static void read_statement(struct prose *p, const char *line, int number)
 {
     struct statement s = {.line = number};
-    int gpu = -1, count = -1;
+    int gpu = -1, count = -1, another = -1;
     struct tokens *w = &p->line;
     tokens_cut(w, line);
     for (int i = 0; i < w->count; i++) {
@@ -286,12 +298,11 @@ static void read_statement(struct prose *p, const char *line, int number)
             if (gpu >= 0 && !alike(name_of(w, gpu), name_of(w, i)))
                 put_other(p, name_of(w, gpu), number);
             gpu = i, count = of;
-        } else if (!alike(name_of(w, gpu), name_of(w, i)) ||
-                   (of >= 0 && w->tokens[of].value != w->tokens[count].value))
-            put_other(p, name_of(w, i), number);
+        } else if (!alike(name_of(w, gpu), name_of(w, i))) put_other(p, name_of(w, i), number);
+        else if (of >= 0 && w->tokens[of].value != w->tokens[count].value) another = of;
     }
-    if (gpu >= 0 && has_word(w, "needs need requires require required recommended recommend "
-                                "minimum least fits cost costs price up")) {
+    if (gpu >= 0 && tokens_have(w, "needs need requires require required recommended recommend "
+                                   "minimum least fits cost costs price up")) {
         p->wanted_line = number;
         return;
     }
@@ -301,8 +312,18 @@ static void read_statement(struct prose *p, const char *line, int number)
     s.product = token_is(w, count - 1, "x");
     if (s.product && !s.nodes && token_is_count(w, count - 2, 65536)) // "2 x 8 H100"
         s.nodes = (int64_t)w->tokens[count - 2].value;
-    s.each |= s.product || token_is(w, count - 1, "with of : have has |") || has_word(w, "each");
-    s.total = has_word(w, "total across overall altogether");
+    s.each |= s.product || token_is(w, count - 1, "with of : have has |") || tokens_have(w, "each");
+    s.total = tokens_have(w, "total across overall altogether");
+    const char *unclear = tokens_have(w, "nvl72") || (gpu < 0 && !s.nodes) ? NULL : unclear_in(w);
+    if (gpu >= 0 && token_is(w, gpu - 1, "dgx") && count > gpu) // "DGX A100 x 4"
+        s.nodes = s.gpus, s.gpus = 0;
+    int64_t each = per_node(w), several = another >= 0 ? (int64_t)w->tokens[another].value : 0;
+    if (several && several * s.nodes == s.gpus) each = several;
+    else if (several && several == s.gpus * s.nodes) s.product = true; // "(32 A100 in total)"
+    else if (several) unclear = "says different numbers of a GPU";
+    if (each && s.gpus > each && s.gpus % each == 0 && (!s.nodes || s.nodes == s.gpus / each))
+        s.nodes = s.gpus / each, s.gpus = each, s.product = true;
+    if (unclear && !p->unclear) p->unclear = unclear, p->unclear_line = number;
     read_network(w, line, &s);
     if (gpu < 0) {
         put_count(p, &p->loose.nodes, s.nodes), put_count(p, &p->loose.gpus, s.gpus);
@@ -313,10 +334,15 @@ static void read_statement(struct prose *p, const char *line, int number)
         return;
     }
     s.gpu = name_of(w, gpu);
-    if (has_word(w, "nvl72")) { // the rack is the node
+    if (tokens_have(w, "nvl72")) { // the rack is the node
+        for (int i = 1; i < w->count && !s.nodes; i++) {
+            int k = i - 1 - token_is(w, i - 1, "x"); // "4 x NVL72 racks"
+            if (token_is(w, i, "nvl72") && token_is_count(w, k, 65536))
+                s.nodes = (int64_t)w->tokens[k].value;
+        }
         if (!s.nodes) s.nodes = s.gpus;
         s.gpus = 72, s.product = true;
-    } else if (!s.gpus && has_word(w, "dgx hgx") && strncmp(s.gpu, "gb", 2)) {
+    } else if (!s.gpus && tokens_have(w, "dgx hgx") && strncmp(s.gpu, "gb", 2)) {
         s.gpus = 8, s.product = true;
     }
     for (int i = 0; i < p->said_count; i++) {
@@ -416,10 +442,11 @@ enum status prose_read(struct sinfo *s, struct text_lines *t, struct error *err)
     for (int i = 0; i < p->said_count && p->other; i++)
         if (!alike(p->other, p->said[i].gpu)) other = p->other;
     if (!p->said_count && p->wanted_line)
-        return line_refuse(
-            t->path, p->wanted_line, err,
-            "says what is needed, not what there is: write '4 nodes, each 8 x H100'");
-    if (!p->said_count) return OK;
+        p->unclear = "says what is needed, not what there is", p->unclear_line = p->wanted_line;
+    else if (!p->said_count) return OK;
+    if (p->unclear)
+        return line_refuse(t->path, p->unclear_line, err, "%s: write '4 nodes, each 8 x H100'",
+                           p->unclear);
     if (other)
         return refuse(err,
                       "%s: describes several machines, with %s in line %d and with %s in line %d: "

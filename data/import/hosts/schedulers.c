@@ -236,7 +236,8 @@ static enum status read_cloud(struct sinfo *s, struct text_lines *t, struct erro
     s->machine = cloud_machine_in(text, &at, &found);
     if (s->machine && !stated) stated = cloud_machines_before(text, at);
     if (!nodes) nodes = stated;
-    bool sky = !found && read_accelerators(text, &type, &gpus, s->arena);
+    bool sky = !found && strstr(text, "resources:") &&
+               read_accelerators(text, &type, &gpus, s->arena);
     if (found > 1)
         return refuse(err,
                       "%s: names %d kinds of machines with GPUs: give a file with the one that "
@@ -254,15 +255,6 @@ static enum status read_cloud(struct sinfo *s, struct text_lines *t, struct erro
 
 // ---- whichever it is
 
-static bool is_pbs(const char *text)
-{
-    return strstr(text, "resources_available.ngpus") || strstr(text, " Mom = ") ||
-           (strstr(text, "ntype = ") && strstr(text, " gpus = "));
-}
-static bool is_ray(const char *text)
-{
-    return strstr(text, "Node status\n") && strstr(text, "GPU");
-}
 static bool is_cloud(const char *text)
 {
     const char *at;
@@ -271,16 +263,6 @@ static bool is_cloud(const char *text)
     return found || (strstr(text, "accelerators:") && strstr(text, "resources:"));
 }
 
-static bool is_lsf(const char *text)
-{
-    return strstr(text, "HOST_NAME") && (strstr(text, "gpu_model") || strstr(text, " MODEL "));
-}
-static bool is_qhost(const char *text)
-{
-    return strstr(text, "HOSTNAME") && strstr(text, "ARCH") && strstr(text, "MEMTOT");
-}
-static bool is_prose(const char *text) { return *text != '\0'; }
-
 bool schedulers_ask(const char *text)
 {
     static const char *const others[] = {"\"metadata\"", "\"sinfo\"", "\"gres\"", "per_node\"",
@@ -288,21 +270,31 @@ bool schedulers_ask(const char *text)
     return is_cloud(text) && !has_one_of(text, others);
 }
 
+// words: all of which the text has, up to NULL.
 static const struct {
-    bool (*is)(const char *text);
+    const char *words[4];
     enum status (*read)(struct sinfo *s, struct text_lines *t, struct error *err);
-} schedulers[] = {{is_pbs, read_pbs},     {is_ray, read_ray},     {is_lsf, read_lsf},
-                  {is_qhost, read_qhost}, {is_cloud, read_cloud}, {is_prose, prose_read}};
+} schedulers[] = {{{"resources_available.ngpus"}, read_pbs},
+                  {{" Mom = "}, read_pbs},
+                  {{"ntype = ", " gpus = "}, read_pbs},
+                  {{"Node status\n", "GPU"}, read_ray},
+                  {{"HOST_NAME", "gpu_model"}, read_lsf},
+                  {{"HOST_NAME", " MODEL "}, read_lsf},
+                  {{"HOSTNAME", "ARCH", "MEMTOT"}, read_qhost},
+                  {{NULL}, read_cloud},
+                  {{NULL}, prose_read}};
 
 enum status schedulers_read(struct sinfo *s, struct text_lines *t, const char *text, bool *any,
                             struct error *err)
 {
-    for (size_t i = 0; i < ARRAY_LENGTH(schedulers); i++) {
-        if (!schedulers[i].is(text)) continue;
-        if (schedulers[i].read == prose_read) // with the bars of tables
-            text_open(t, t->path, text, strlen(text), s->arena);
+    const char *bare = t->at;
+    *any = false;
+    for (size_t i = 0; i < ARRAY_LENGTH(schedulers) && !*any; i++) {
+        if (!has_all_of(text, schedulers[i].words)) continue;
+        const char *from = schedulers[i].read == prose_read ? text : bare; // with bars of tables
+        text_open(t, t->path, from, strlen(from), s->arena);
         TRY(schedulers[i].read(s, t, err));
-        if ((*any = s->count > 0)) return OK;
+        *any = s->count > 0;
     }
     return OK;
 }

@@ -25,6 +25,35 @@ bool token_is_count(const struct tokens *p, int i, double most)
            p->tokens[i].value <= most && p->tokens[i].value == floor(p->tokens[i].value);
 }
 
+bool tokens_have(const struct tokens *p, const char *words)
+{
+    for (int i = 0; i < p->count; i++)
+        if (token_is(p, i, words)) return true;
+    return false;
+}
+
+static const char fillers[] =
+    "nvidia amd tesla geforce quadro instinct rtx gtx radeon pro ampere hopper blackwell ada of x "
+    "sxm sxm2 sxm3 sxm4 sxm5 sxm6 pcie pcie4 pcie5 nvl oam hbm2 hbm2e hbm3 hbm3e gddr6 gddr6x gpu "
+    "gpus tensor core hgx dgx high end interconnected nvlinked local gb gib g vram class";
+
+int token_memory(const struct tokens *p, int i)
+{
+    static const char units[] = "gb gib g";
+    if (!token_is_number(p, i) || p->tokens[i].value < 8 || p->tokens[i].value > 320) return 0;
+    bool own = token_is(p, i, units), next = !*p->tokens[i].text && token_is(p, i + 1, units);
+    return (own || next) && !token_is(p, i + 1 + next,
+                                      "ram ddr4 ddr5 system host dram cpu storage ssd "
+                                      "nvme disk")
+               ? (int)p->tokens[i].value
+               : 0;
+}
+
+bool token_is_filler(const struct tokens *p, int i)
+{
+    return token_is(p, i, fillers) || token_memory(p, i);
+}
+
 static void put_token(struct tokens *p, double value, int gpu, const char *text, size_t length)
 {
     if (p->count == TOKENS_MOST) return;
@@ -32,6 +61,8 @@ static void put_token(struct tokens *p, double value, int gpu, const char *text,
     *t = (struct token){.value = value, .gpu = gpu};
     for (size_t i = 0; i < length && i < TOKEN_TEXT - 1; i++)
         t->text[i] = (char)tolower((unsigned char)text[i]);
+    if (length == 4 && (!strncmp(text, "GB/s", 4) || !strncmp(text, "GBps", 4)))
+        memcpy(t->text, "bytes", sizeof "bytes");
 }
 
 // "4090" of "RTX 4090": a number only where no maker's word is before it.
@@ -69,6 +100,8 @@ static const char *put_word(struct tokens *p, const char *s)
 {
     size_t length = 0, name = 0;
     while (isalnum((unsigned char)s[length])) length++;
+    if (!strncmp(s + length, "/s", 2) && !isalnum((unsigned char)s[length + 2])) // "Gb/s"
+        return put_token(p, NAN, -1, s, length + 2), s + length + 2;
     // "H100x8"
     for (size_t i = 2; i + 1 < length && !name; i++)
         if ((s[i] == 'x' || s[i] == 'X') && isdigit((unsigned char)s[i + 1]) && gpu_at(s, i) >= 0)
@@ -81,7 +114,7 @@ static const char *put_word(struct tokens *p, const char *s)
 void tokens_cut(struct tokens *p, const char *s)
 {
     for (p->count = 0; *s;) {
-        bool times = !strncmp(s, "\xc3\x97", 2);
+        bool times = !strncmp(s, "\xc3\x97", 2), dash = !strncmp(s, "\xe2\x80\x93", 3);
         if (isdigit((unsigned char)*s)) s = put_number(p, s);
         else if ((*s == 'x' || *s == 'X') && !isalpha((unsigned char)s[1]))
             put_token(p, NAN, -1, "x", 1), s++;
@@ -94,9 +127,12 @@ void tokens_cut(struct tokens *p, const char *s)
             bool star = *s == '*' && s[1] != '*' && p->count && s[-1] != '*' &&
                         isalnum((unsigned char)s[1 + strspn(s + 1, " ")]) &&
                         !token_is(p, p->count - 1, "|");
+            bool range = (dash || *s == '-') && token_is_count(p, p->count - 1, 65536) &&
+                         isdigit((unsigned char)s[-1]) && isdigit((unsigned char)s[dash ? 3 : 1]);
             if (times || star) put_token(p, NAN, -1, "x", 1);
+            else if (range) put_token(p, NAN, -1, "-", 1);
             else if (strchr("|,;:+/", *s)) put_token(p, NAN, -1, s, 1);
-            s += times ? 2 : 1;
+            s += dash ? 3 : times ? 2 : 1;
         }
     }
 }

@@ -22,3 +22,8 @@ bool token_is(const struct tokens *p, int i, const char *words);
 bool token_is_number(const struct tokens *p, int i);
 // A whole number of so many at most, without a unit.
 bool token_is_count(const struct tokens *p, int i, double most);
+bool tokens_have(const struct tokens *p, const char *words); // one of these words
+// The memory of a GPU that a token is, in GB: "80GB", "80 GB"; 0: none.
+int token_memory(const struct tokens *p, int i);
+// Words that stand between a GPU's name and its number: "SXM5", "80 GB", "x".
+bool token_is_filler(const struct tokens *p, int i);

@@ -1,6 +1,7 @@
 // See mesh.h.
 #include "data/import/nodes/mesh.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <string.h>
 #include <strings.h>
@@ -266,8 +267,12 @@ static const struct gpu_links known[] = {
 const struct gpu_links *mesh_links_of(const char *gpu)
 {
     const struct gpu_links *found = NULL;
-    for (size_t i = 0; i < ARRAY_LENGTH(known) && gpu; i++)
-        if (!strncasecmp(gpu, known[i].name, strlen(known[i].name))) found = &known[i];
+    for (size_t i = 0; i < ARRAY_LENGTH(known) && gpu; i++) {
+        size_t length = strlen(known[i].name);
+        bool longer = isdigit((unsigned char)known[i].name[length - 1]) &&
+                      isdigit((unsigned char)gpu[strnlen(gpu, length)]); // "a4000" is no "a40"
+        if (!longer && !strncasecmp(gpu, known[i].name, length)) found = &known[i];
+    }
     return found;
 }
 
