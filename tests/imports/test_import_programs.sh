@@ -43,7 +43,7 @@ model = dict(
 model['lora']['r'] = int(64 / 2) - 2 ** 3
 optim_wrapper = dict(type=AmpOptimWrapper, optimizer=dict(type=AdamW, lr=2e-4), dtype='bfloat16')
 if parallel > 1:
-    batch_size = 7
+    hooks = [7]
 END
 job trainer x.py "j['sequence']==2048;l['micro_batch']==3;j['global_batch']==3*8*8;l['zero']==0;
     j['precision']=='bf16';l['recompute']=='full'" --gpus 8
@@ -52,6 +52,27 @@ told '"adapter_rank": 24'
 told '"weight_bits": 4'
 printf 'NPROC_PER_NODE=4 xtuner train x.py --deepspeed deepspeed_zero2\n' >"$work/x.sh"
 job trainer x.sh "l['data']==4;l['zero']==2;j['trainer']=='deepspeed'"
+# What is not known is refused where it is read, and nowhere else.
+unknown() { # KEY LINE
+    { cat "$work/x.py"; printf '%b\n' "$2"; } >"$work/u.py"
+    no trainer u.py "$1: expected a value, found" --gpus 8
+}
+unknown accumulative_counts 'if parallel > 1:\n    x, accumulative_counts = 1, 16'
+unknown accumulative_counts 'if parallel > 1: accumulative_counts = 16'
+unknown batch_size 'batch_size = 4 if parallel > 1 else 8'
+unknown batch_size 'path, batch_size = 4, 8'
+unknown batch_size 'batch_size //= 2'
+unknown model 'model.update(lora=None)'
+unknown model.lora 'del model["lora"]'
+unknown strategy.config 'strategy = dict(config=f"{path}/zero3.json")'
+{ cat "$work/x.py"; printf '%b\n' 'more = dict(accumulation=2)' 'kind = a if b else c' \
+    'batch_size = (2\n  + 4); accumulative_counts: int = 2' 'model["lora"] = dict(type=L, **more)' \
+    'optim_wrapper["accumulative_counts"] = accumulative_counts' 'from .base import *'
+} >"$work/k.py"
+job trainer k.py "l['micro_batch']==6;j['global_batch']==6*2*8;j['gradient_bytes_per_value']==4" \
+    --gpus 8
+told '"adapter_rank": 8'
+told 'takes from another file is not read'
 sed 's/SupervisedFinetune/DPO/' "$work/x.py" >"$work/dpo.py"
 no trainer dpo.py 'model.type: DPO: pairs' --gpus 8
 cat >"$work/x1.py" <<'END'
@@ -114,6 +135,12 @@ no megatron x.py "expected InternEvo's configuration"
 # ---- Levanter, MaxText, litgpt, ColossalAI
 printf '%s\n' 'model:' '  type: llama' '  seq_len: 4096' 'trainer:' '  mp: p=f32,c=bfloat16' \
     '  train_batch_size: 1024' '  per_device_parallelism: -1' >"$work/l.yaml"
+sed 's/  seq_len/  gradient_checkpointing: offload\n&/' "$work/l.yaml" >"$work/o.yaml"
+no trainer o.yaml 'gradient_checkpointing: expected true' --gpus 64
+{ cat "$work/l.yaml"; printf '  replica_dcn_axis_size: 4\n'; } >"$work/r.yaml"
+job trainer r.yaml "l['data']==64;l['data_shard']==16" --gpus 64
+{ cat "$work/l.yaml"; printf '  mesh: {axes: {model: 2}}\n'; } >"$work/r.yaml"
+no trainer r.yaml 'mesh.axes.model: is not read' --gpus 64
 job trainer l.yaml "l['micro_batch']==16;l['zero']==3;l['recompute']=='full'" --gpus 64
 printf 'python -m levanter.main.train_lm --config_path l.yaml --trainer.per_device_parallelism 4' \
     >"$work/l.sh"
@@ -129,6 +156,11 @@ printf '%s: %s\n' base_emb_dim 64 per_device_batch_size 1 quantization fp8 base_
 job trainer m.yaml "j['sequence']==2048" --gpus 8
 told "the model's sizes are the file's"
 told 'products are in 16 bits'
+printf '%s: %s\n' per_device_batch_size 1 base_config b ici_fsdp_parallelism 8 \
+    dcn_data_parallelism 4 attention dot_product >"$work/m.yaml"
+job trainer m.yaml "l['data']==32;l['data_shard']==8;not l['fused_attention']" --gpus 32
+sed 's/_parallelism: 8/_parallelism: 1/' "$work/m.yaml" >"$work/w.yaml" # weights stay in fp32
+job trainer w.yaml "l['zero']==0;j['precision']=='bf16';j['gradient_bytes_per_value']==4" --gpus 4
 printf 'litgpt finetune_lora a/b --train.max_seq_length 512 --devices 2 --lora_r 4 --data A\n' \
     >"$work/g.sh"
 job trainer g.sh "j['global_batch']==16;l['micro_batch']==1;l['data']==2;l['zero']==3"

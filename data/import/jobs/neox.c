@@ -97,32 +97,27 @@ void core_internevo(struct run *r, const struct settings *s)
 // ---- InternEvo (internlm/initialize/launch.py, model/modeling_*.py, modules/mlp.py at
 // c628a8c87411)
 
-static const char *text_of(const struct settings *py, const char *key)
-{
-    const struct setting *at = setting_of(py, key);
-    return at ? at->text : NULL;
-}
-
 // "parallel.KIND", a number or a table with "size"; `absent` if it is neither.
 static const char *degree(struct settings *s, const struct settings *py, const char *kind,
                           const char *absent)
 {
-    const char *own = text_of(py, arena_print(s->arena, "parallel.%s", kind)),
-               *size = text_of(py, arena_print(s->arena, "parallel.%s.size", kind));
+    const char *own = settings_text(py, arena_print(s->arena, "parallel.%s", kind)),
+               *size = settings_text(py, arena_print(s->arena, "parallel.%s.size", kind));
     return size ? size : own ? own : absent;
 }
 
 static enum status take_layout(struct settings *s, const struct settings *py, struct error *err)
 {
     const char *tensor = degree(s, py, "tensor", "1"), *weight = degree(s, py, "weight", "1"),
-               *zero = degree(s, py, "zero1", "-1"), *mode = text_of(py, "parallel.tensor.mode"),
-               *flag = text_of(py, "parallel.sequence_parallel");
+               *zero = degree(s, py, "zero1", "-1"),
+               *mode = settings_text(py, "parallel.tensor.mode"),
+               *flag = settings_text(py, "parallel.sequence_parallel");
     bool split = atoi(tensor) > 1;
     if (is(mode, "isp") && (split || atoi(weight) > 1))
         return settings_refuse(py, "parallel.tensor.mode", err,
                                "isp gathers weights on part of the ranks, which a job has no key "
                                "for: leave weight parallelism out");
-    if (is(text_of(py, "parallel.zero1.fsdp"), "true"))
+    if (is(settings_text(py, "parallel.zero1.fsdp"), "true"))
         return settings_refuse(py, "parallel.zero1.fsdp", err,
                                "weights are sharded, too: state zero 3 in the job");
     TRY(launch_set(s, "tensor-model-parallel-size", is(mode, "isp") ? "1" : tensor, err));
@@ -131,10 +126,10 @@ static enum status take_layout(struct settings *s, const struct settings *py, st
         TRY(launch_set(s, "sequence-parallel", "", err));
     if (strcmp(zero, "1") != 0) TRY(launch_set(s, "use-distributed-optimizer", "", err));
     if (atoi(zero) > 1) TRY(launch_set(s, "zero1-size", zero, err));
-    const char *chunks = text_of(py, "model.num_chunks");
+    const char *chunks = settings_text(py, "model.num_chunks");
     if (chunks && atoi(chunks) > 1)
         TRY(launch_set(s, "num-virtual-stages-per-pipeline-rank", chunks, err));
-    if (is(text_of(py, "hybrid_zero_optimizer.overlap_sync_grad"), "true"))
+    if (is(settings_text(py, "hybrid_zero_optimizer.overlap_sync_grad"), "true"))
         TRY(launch_set(s, "overlap-grad-reduce", "", err));
     return OK;
 }
@@ -142,7 +137,7 @@ static enum status take_layout(struct settings *s, const struct settings *py, st
 // model.checkpoint: true, false, or a share of the layers.
 static enum status take_recompute(struct settings *s, const struct settings *py, struct error *err)
 {
-    const char *text = text_of(py, "model.checkpoint");
+    const char *text = settings_text(py, "model.checkpoint");
     double share = !text || is(text, "false") ? 0 : is(text, "true") ? 1 : atof(text);
     int64_t layers = (int64_t)settings_number(py, "model.num_layers");
     if (!(share > 0)) return OK;
@@ -159,9 +154,11 @@ static enum status take_shape(struct settings *s, const struct settings *py, str
 {
     static const char *const types[] = {"INTERNLM", "INTERNLM2_PUBLIC", "INTERNLM3", "LLAMA2"};
     enum { WIDTH_OF = 256 };
-    const char *type = text_of(py, "model_type"), *ratio = text_of(py, "model.mlp_ratio"),
-               *dtype = text_of(py, "model.dtype"), *norm = text_of(py, "model.norm_type"),
-               *experts = text_of(py, "model.num_experts");
+    const char *type = settings_text(py, "model_type"),
+               *ratio = settings_text(py, "model.mlp_ratio"),
+               *dtype = settings_text(py, "model.dtype"),
+               *norm = settings_text(py, "model.norm_type"),
+               *experts = settings_text(py, "model.num_experts");
     double hidden = settings_number(py, "model.hidden_size");
     size_t i = 0;
     if (!type) type = "INTERNLM";
@@ -180,13 +177,13 @@ static enum status take_shape(struct settings *s, const struct settings *py, str
     TRY(launch_set(s, "position-embedding-type", "rope", err));
     TRY(launch_set(s, "untie-embeddings-and-output-weights", "", err));
     TRY(launch_set(s, "disable-bias-linear", "", err));
-    bool biased = !i && !is(text_of(py, "model.no_bias"), "true"); // InternLM's first
+    bool biased = !i && !is(settings_text(py, "model.no_bias"), "true"); // InternLM's first
     if (biased) TRY(launch_set(s, "use-bias-in-attn-linear", "", err));
     TRY(launch_set(s, "normalization", !norm || is(norm, "rmsnorm") ? "RMSNorm" : "LayerNorm",
                    err));
     TRY(launch_set(s, "attention-dropout", "0", err));
     TRY(launch_set(s, "hidden-dropout", "0", err));
-    if (!is(text_of(py, "model.use_flash_attn"), "false"))
+    if (!is(settings_text(py, "model.use_flash_attn"), "false"))
         TRY(launch_set(s, "use-flash-attn", "", err));
     bool half = !dtype || strstr(dtype, "float16") || strstr(dtype, "half");
     if (half) TRY(launch_set(s, dtype && !strstr(dtype, "bfloat16") ? "fp16" : "bf16", "", err));
@@ -211,12 +208,17 @@ enum status launch_take_internevo(struct settings *s, const struct settings *py,
                                            {"model.vocab_size", "padded-vocab-size"},
                                            {"model.layer_norm_epsilon", "norm-epsilon"},
                                            {"model.rope_base", "rotary-base"}};
+    static const char *const read[] = {"parallel", "model", "model_type",
+                                       "hybrid_zero_optimizer.overlap_sync_grad"};
     s->program = LAUNCH_OF_INTERNEVO;
+    for (size_t i = 0; i < ARRAY_LENGTH(read); i++) TRY(python_check_known(py, read[i], err));
+    for (size_t i = 0; i < ARRAY_LENGTH(names); i++) TRY(python_check_known(py, names[i][0], err));
     for (size_t i = 0; i < ARRAY_LENGTH(names); i++) {
-        const char *text = text_of(py, names[i][0]);
+        const char *text = settings_text(py, names[i][0]);
         if (text) TRY(launch_set(s, names[i][1], text, err));
     }
-    if (!text_of(py, "data.micro_num")) TRY(launch_set(s, "gradient-accumulation-steps", "1", err));
+    if (!settings_text(py, "data.micro_num"))
+        TRY(launch_set(s, "gradient-accumulation-steps", "1", err));
     TRY(take_shape(s, py, err));
     TRY(take_recompute(s, py, err));
     return take_layout(s, py, err);

@@ -66,7 +66,7 @@ void python_skip_expression(struct python *p, bool in_brackets)
     int depth = 0;
     while (r->at < r->end) {
         char c = *r->at;
-        if (!depth && (c == ',' || (!in_brackets && c == '\n'))) return;
+        if (!depth && (c == ',' || (!in_brackets && (c == '\n' || c == ';')))) return;
         if (c == '"' || c == '\'') {
             python_skip_string(p);
             continue;
@@ -105,6 +105,47 @@ static void drop(struct settings *s, const char *key)
     s->count = kept;
 }
 
+const char *python_unknown(const struct python *p, const char *from)
+{
+    enum { SHOWN = 60 };
+    size_t length = strcspn(from, "\r\n");
+    return arena_print(p->source.s->arena, "%c%.*s", PYTHON_UNKNOWN,
+                       (int)(length < SHOWN ? length : SHOWN), from);
+}
+
+// What the name has in the file so far, under the key too.
+static enum status copy_named(struct python *p, const char *name, const char *key, bool *found,
+                              struct error *err)
+{
+    struct settings_source *r = &p->source;
+    size_t length = strlen(name);
+    int count = r->s->count;
+    for (int i = 0; *name && i < count; i++) {
+        const struct setting at = r->s->items[i];
+        if (strncmp(at.key, name, length) || (at.key[length] && !strchr(".[", at.key[length])))
+            continue;
+        *found = true;
+        if (!*key && !at.key[length]) continue;
+        TRY(source_add(r, arena_print(r->s->arena, "%s%s", key, at.key + length + !*key), at.text,
+                       err));
+    }
+    return OK;
+}
+
+// "**name" among arguments or in braces: all that the name has, where the file sets it.
+static enum status read_several(struct python *p, const char *key, struct error *err)
+{
+    struct settings_source *r = &p->source;
+    const char *from = r->at;
+    bool known = false;
+    r->at += 2;
+    if (p->module) TRY(copy_named(p, python_key(p), key, &known, err));
+    skip_space(p);
+    if (known && r->at < r->end && strchr(",)}", *r->at)) return OK;
+    python_skip_expression(p, true);
+    return *key && p->module ? source_add(r, key, python_unknown(p, from), err) : OK;
+}
+
 enum status python_arguments(struct python *p, const char *key, char close, struct error *err)
 {
     struct settings_source *r = &p->source;
@@ -116,9 +157,13 @@ enum status python_arguments(struct python *p, const char *key, char close, stru
         bool named = *name && r->end - r->at > 1 && *r->at == '=' && r->at[1] != '=';
         if (named) r->at++, skip_space(p);
         else r->at = start, r->line = line;
-        TRY(python_value(
-            p, named ? source_join(r, key, name) : arena_print(r->s->arena, "%s[%d]", key, index++),
-            true, err));
+        bool several = python_at(p, "**");
+        if (several) TRY(read_several(p, key, err));
+        else
+            TRY(python_value(p,
+                             named ? source_join(r, key, name)
+                                   : arena_print(r->s->arena, "%s[%d]", key, index++),
+                             true, err));
         skip_space(p);
         if (r->at < r->end && *r->at == ',') r->at++;
         else if (r->at < r->end && *r->at != close)
@@ -145,20 +190,26 @@ const char *python_key(struct python *p)
 
 static bool read_sum(struct python *p, double *to);
 
+static void skip_blanks(struct python *p)
+{
+    if (p->brackets) skip_space(p);
+    else source_skip_blanks(&p->source);
+}
+
 static bool read_factor(struct python *p, double *to)
 {
     struct settings_source *r = &p->source;
     char text[64], *end;
     size_t length = 0;
-    source_skip_blanks(r);
+    skip_blanks(p);
     if (r->at == r->end || p->depth == CALLS_MOST) return false;
     if (*r->at == '(' || python_at(p, "int(") || python_at(p, "float(")) {
         bool whole = *r->at == 'i';
         r->at = (const char *)memchr(r->at, '(', (size_t)(r->end - r->at)) + 1;
-        p->depth++;
+        p->depth++, p->brackets++;
         bool read = read_sum(p, to);
-        p->depth--;
-        source_skip_blanks(r);
+        skip_blanks(p);
+        p->depth--, p->brackets--;
         if (!read || r->at == r->end || *r->at++ != ')') return false;
         if (whole) *to = trunc(*to);
         return true;
@@ -183,7 +234,7 @@ static bool read_product(struct python *p, double *to)
     struct settings_source *r = &p->source;
     double other;
     if (!read_factor(p, to)) return false;
-    for (source_skip_blanks(r); r->at < r->end && strchr("*/%", *r->at); source_skip_blanks(r)) {
+    for (skip_blanks(p); r->at < r->end && strchr("*/%", *r->at); skip_blanks(p)) {
         char sign = *r->at++;
         bool twice = r->at < r->end && *r->at == sign;
         r->at += twice;
@@ -200,7 +251,7 @@ static bool read_sum(struct python *p, double *to)
     struct settings_source *r = &p->source;
     double other;
     if (!read_product(p, to)) return false;
-    for (; r->at < r->end && strchr("+-", *r->at); source_skip_blanks(r)) {
+    for (; r->at < r->end && strchr("+-", *r->at); skip_blanks(p)) {
         char sign = *r->at++;
         if (!read_product(p, &other)) return false;
         *to += sign == '+' ? other : -other;
@@ -212,10 +263,10 @@ bool python_number(struct python *p, double *number)
 {
     struct settings_source *r = &p->source;
     const char *from = r->at;
-    int depth = p->depth;
+    int depth = p->depth, line = r->line;
     bool read = read_sum(p, number);
-    if (read && (r->at == r->end || strchr(",)]}\n#\r", *r->at))) return true;
-    return p->depth = depth, r->at = from, false;
+    if (read && (r->at == r->end || strchr(",)]};\n#\r", *r->at))) return true;
+    return p->depth = depth, p->brackets = 0, r->at = from, r->line = line, false;
 }
 
 const char *python_number_text(const struct python *p, double number)
@@ -262,24 +313,6 @@ static enum status read_variable(struct python *p, const struct variable *v, con
     return OK;
 }
 
-// What the name has in the file so far, under the key too; of one that it does not set, its text.
-static enum status copy_named(struct python *p, const char *name, const char *key,
-                              struct error *err)
-{
-    struct settings_source *r = &p->source;
-    size_t length = strlen(name);
-    int count = r->s->count;
-    bool found = false;
-    for (int i = 0; i < count; i++) {
-        const struct setting at = r->s->items[i];
-        if (strncmp(at.key, name, length) || (at.key[length] && !strchr(".[", at.key[length])))
-            continue;
-        found = true;
-        TRY(source_add(r, arena_print(r->s->arena, "%s%s", key, at.key + length), at.text, err));
-    }
-    return found || !*key ? OK : source_add(r, key, name, err);
-}
-
 static enum status read_word(struct python *p, const char *key, struct error *err)
 {
     struct settings_source *r = &p->source;
@@ -292,7 +325,9 @@ static enum status read_word(struct python *p, const char *key, struct error *er
     if (r->at < r->end && strchr("\"'", *r->at)) return OK; // f"{NAME}", r"..."
     if (r->at == r->end || *r->at != '(') {
         const struct variable *v = p->module ? NULL : variable_named(p, name);
-        if (p->module && *name) return copy_named(p, name, key, err);
+        bool found = false;
+        if (p->module) TRY(copy_named(p, name, key, &found, err));
+        if (p->module) return found || !*key ? OK : source_add(r, key, name, err);
         return v ? read_variable(p, v, key, err) : OK;
     }
     r->at++;
@@ -312,7 +347,9 @@ static enum status read_braces(struct python *p, const char *key, struct error *
         bool named = strchr("\"'", *r->at) != NULL;
         if (named) TRY(source_string(r, &name, err));
         skip_space(p);
-        if (!named || r->at == r->end || *r->at != ':') { // a set, or "**other"
+        if (!named && python_at(p, "**")) {
+            TRY(read_several(p, key, err));
+        } else if (!named || r->at == r->end || *r->at != ':') { // a set
             python_skip_expression(p, true);
         } else {
             r->at++, skip_space(p);
@@ -327,17 +364,28 @@ static enum status read_braces(struct python *p, const char *key, struct error *
     return r->at++, OK;
 }
 
+// Whether "(...)" is what stands in it, no tuple.
+static bool in_round_brackets(struct python *p)
+{
+    struct settings_source *r = &p->source, before = *r;
+    r->at++, skip_space(p);
+    const char *from = r->at;
+    python_skip_expression(p, true);
+    bool one = r->at < r->end && *r->at == ')' && r->at > from;
+    return *r = before, one;
+}
+
 enum status python_value(struct python *p, const char *key, bool in_brackets, struct error *err)
 {
     struct settings_source *r = &p->source;
-    const char *text;
+    const char *text, *from = r->at;
     double number;
     if (*key) drop(python_settings(p), key);
     if (r->at == r->end) return source_refuse(r, err, "%.60s: expected a value", key);
     if (++r->depth > DEPTH_MOST)
         return source_refuse(r, err, "%.60s: nested deeper than %d", key, DEPTH_MOST);
     if (*r->at == '"' || *r->at == '\'') {
-        const char *from = r->at;
+        from = r->at;
         int line = r->line;
         python_skip_string(p);
         const char *behind = r->at;
@@ -350,6 +398,11 @@ enum status python_value(struct python *p, const char *key, bool in_brackets, st
         TRY(source_add(r, key, text, err));
     } else if (p->module && !isdigit((unsigned char)*r->at) && python_number(p, &number)) {
         TRY(source_add(r, key, python_number_text(p, number), err));
+    } else if (*r->at == '(' && in_round_brackets(p)) {
+        r->at++, skip_space(p);
+        TRY(python_value(p, key, true, err));
+        skip_space(p);
+        if (r->at == r->end || *r->at++ != ')') return source_refuse(r, err, "expected )");
     } else if (strchr("[(", *r->at)) {
         char close = *r->at++ == '[' ? ']' : ')';
         TRY(python_arguments(p, key, close, err));
@@ -366,8 +419,25 @@ enum status python_value(struct python *p, const char *key, bool in_brackets, st
     python_skip_expression(p, in_brackets);
     for (; behind < r->at; behind++)
         if (!isspace((unsigned char)*behind) && *key) {
-            if (*behind != '#') drop(python_settings(p), key);
-            break;
+            if (*behind == '#' || *behind == ';') break;
+            drop(python_settings(p), key);
+            return p->module ? source_add(r, key, python_unknown(p, from), err) : OK;
         }
+    return OK;
+}
+
+enum status python_check_known(const struct settings *s, const char *key, struct error *err)
+{
+    for (int i = 0; i < s->count; i++) {
+        const struct setting *at = &s->items[i];
+        size_t own = strlen(at->key), of = strlen(key), least = own < of ? own : of;
+        char behind = own < of ? key[own] : at->key[least];
+        if (at->text && *at->text == PYTHON_UNKNOWN && !strncmp(at->key, key, least) &&
+            (!behind || strchr(".[", behind)))
+            return settings_refuse(s, at->key, err,
+                                   "expected a value, found \"%.60s\", which is not "
+                                   "run here: write its value",
+                                   at->text + 1);
+    }
     return OK;
 }

@@ -26,10 +26,21 @@ double settings_number(const struct settings *s, const char *key)
 void settings_replace(struct settings *s, const char *key, const char *text, int line)
 {
     struct setting *at = (struct setting *)setting_of(s, key);
-    if (!at) {
-        at = GROWN(s->arena, s->items, s->count, s->capacity, 64);
-    }
+    if (!at) at = GROWN(s->arena, s->items, s->count, s->capacity, 64);
+    else if (!line) line = at->line;
     *at = (struct setting){key, text, line};
+}
+
+const char *settings_text(const struct settings *s, const char *key)
+{
+    const struct setting *at = setting_of(s, key);
+    return at ? at->text : NULL;
+}
+
+void settings_rename(struct settings *s, const char *from, const char *to)
+{
+    struct setting *at = (struct setting *)setting_of(s, from);
+    if (at) at->key = to;
 }
 
 // The part after "key[N]"; NULL: the setting is in no such list.

@@ -80,8 +80,10 @@ enum status settings_read_yaml_based(struct settings *s, const char *path, struc
                                      struct error *err);
 // Sets a key, whether it stands already or not.
 void settings_replace(struct settings *s, const char *key, const char *text, int line);
+void settings_rename(struct settings *s, const char *from, const char *to); // nothing, if absent
 
 const struct setting *setting_of(const struct settings *s, const char *key); // NULL: none
+const char *settings_text(const struct settings *s, const char *key);        // NULL: none
 double settings_number(const struct settings *s, const char *key);           // 0: none
 // Whether the list `key` contains the text, case-insensitively.
 bool setting_lists(const struct settings *s, const char *key, const char *text);
@@ -187,8 +189,9 @@ struct python {
     const char *root; // the variable that is the configuration
     bool module;      // assignments of the file itself are settings, which later ones name
     struct variable *variables;
-    int variable_count, variable_capacity, depth;
+    int variable_count, variable_capacity, depth, brackets;
 };
+#define PYTHON_UNKNOWN '\2' // begins the text of a value that is not known
 
 struct settings *python_settings(struct python *p);
 bool python_at(const struct python *p, const char *text);
@@ -201,6 +204,10 @@ const char *python_name(struct python *p); // a.b.c; "": none
 const char *python_key(struct python *p);
 // The value here under the key; what is not known is left out. in_brackets: it may go over lines.
 enum status python_value(struct python *p, const char *key, bool in_brackets, struct error *err);
+// What begins there, as the text of a setting whose value is not known.
+const char *python_unknown(const struct python *p, const char *from);
+// BAD_INPUT: the key, what it is in or what is in it has a value that is not known.
+enum status python_check_known(const struct settings *s, const char *key, struct error *err);
 // Arguments up to the bracket that closes them, each under its name or its index.
 enum status python_arguments(struct python *p, const char *key, char close, struct error *err);
 // The number that an expression here makes; false, and nothing is read: none. Its text.

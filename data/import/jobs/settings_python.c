@@ -254,28 +254,102 @@ enum status settings_read_python(struct settings *s, const char *path, const cha
 
 // ---- a file that is a configuration itself
 
-// "a = b", "a.b = c", "a["b"] = c", "a *= b": under the names before the sign.
-static enum status read_assignment(struct python *p, struct error *err)
+// The names before the sign are not known any more: what is assigned in a block or to several at
+// once, deleted, or changed by a call.
+static enum status forget(struct python *p, const char *key, const char *from, struct error *err)
+{
+    struct setting *at = (struct setting *)setting_of(p->source.s, key);
+    const char *text = python_unknown(p, from);
+    if (at) at->text = text, at->line = p->source.line;
+    return at ? OK : source_add(&p->source, key, text, err);
+}
+
+static bool is_set(const struct settings *s, const char *key)
+{
+    size_t length = strlen(key);
+    for (int i = 0; i < s->count; i++)
+        if (!strncmp(s->items[i].key, key, length) && strchr(".[", s->items[i].key[length]))
+            return true;
+    return false;
+}
+
+// "a, b = c" and "a.update(b)".
+static enum status read_other(struct python *p, const char *key, const char *from,
+                              struct error *err)
 {
     struct settings_source *r = &p->source;
-    const char *key = python_key(p), *text;
+    const char *line = r->at, *dot = strrchr(key, '.');
+    if (*r->at == '(' && dot) {
+        const char *of = arena_print(r->s->arena, "%.*s", (int)(dot - key), key);
+        return is_set(r->s, of) ? forget(p, of, from, err) : OK;
+    }
+    const char *sign = *r->at == ',' ? memchr(line, '=', strcspn(line, "\n")) : NULL;
+    if (!sign || sign[1] == '=') return OK;
+    while (*key) {
+        TRY(forget(p, key, from, err));
+        while (r->at < sign && strchr(", \t", *r->at)) r->at++;
+        key = r->at < sign ? python_key(p) : "";
+    }
+    return OK;
+}
+
+// "a = b", "a.b = c", "a["b"] = c", "a: int = b", "a *= b": under the names before the sign.
+static enum status read_assignment(struct python *p, bool in_block, struct error *err)
+{
+    struct settings_source *r = &p->source;
+    bool deletes = python_at(p, "del ");
+    if (deletes) r->at += strlen("del ");
+    const char *from = r->at, *key = python_key(p), *text;
     double old, other;
     source_skip_blanks(r);
-    bool plain = *key && r->end - r->at > 1 && *r->at == '=' && r->at[1] != '=',
-         changes = *key && r->end - r->at > 2 && strchr("+-*/", *r->at) && r->at[1] == '=';
-    char sign = *r->at;
-    if (!plain && !changes) return OK;
-    r->at += changes ? 2 : 1;
+    if (*key && deletes) return forget(p, key, from, err);
+    if (*key && r->at < r->end && *r->at == ':')
+        while (r->at < r->end && !strchr("=\n", *r->at)) r->at++;
+    size_t sign = 0, left = (size_t)(r->end - r->at);
+    while (sign < 2 && sign < left && strchr("+-*/%|", r->at[sign])) sign++;
+    bool assigns = *key && sign < left && r->at[sign] == '=' &&
+                   (sign + 1 == left || r->at[sign + 1] != '=');
+    char by = sign == 1 ? *r->at : 0;
+    if (!*key || r->at == r->end) return OK;
+    if (!assigns) return read_other(p, key, from, err);
+    if (in_block) return forget(p, key, from, err);
+    r->at += sign + 1;
     source_skip_blanks(r);
-    if (plain) return python_value(p, key, false, err);
+    if (!sign) return python_value(p, key, false, err);
     const struct setting *at = setting_of(r->s, key);
-    if (!at || !at->text || !python_number(p, &other)) return OK;
-    old = strtod(at->text, NULL);
-    text = python_number_text(p, sign == '+'   ? old + other
-                                 : sign == '-' ? old - other
-                                 : sign == '*' ? old * other
-                                               : old / other);
+    if (!at || !at->text || !by || !strchr("+-*/", by) || !python_number(p, &other))
+        return forget(p, key, from, err);
+    char *end;
+    old = strtod(at->text, &end);
+    if (*end || end == at->text || (by == '/' && other == 0)) return forget(p, key, from, err);
+    text = python_number_text(p, by == '+'   ? old + other
+                                 : by == '-' ? old - other
+                                 : by == '*' ? old * other
+                                             : old / other);
     return settings_replace(r->s, key, text, r->line), OK;
+}
+
+// The words that begin a block; what stands behind its colon is in it.
+static bool begins_block(struct python *p, bool *makes)
+{
+    static const char *const words[] = {"if ",  "else",   "elif ", "for ",   "while ", "with ",
+                                        "try:", "except", "def ",  "class ", "async "};
+    struct settings_source *r = &p->source;
+    size_t i = 0;
+    while (i < ARRAY_LENGTH(words) && !python_at(p, words[i])) i++;
+    if (i == ARRAY_LENGTH(words)) return false;
+    *makes = i >= 8;
+    while (r->at < r->end && *r->at != ':' && *r->at != '\n')
+        if (strchr("\"'", *r->at)) python_skip_string(p);
+        else if (strchr("([{", *r->at++)) python_skip_expression(p, true);
+    if (r->at < r->end && *r->at == ':') r->at++;
+    source_skip_blanks(r);
+    return true;
+}
+
+static bool takes_from_beside(struct python *p)
+{
+    return python_at(p, "from .") || python_at(p, "with read_base") || python_at(p, "_base_");
 }
 
 enum status settings_read_python_file(struct settings *s, const char *path, struct arena *arena,
@@ -283,18 +357,35 @@ enum status settings_read_python_file(struct settings *s, const char *path, stru
 {
     struct python p = {.module = true};
     struct settings_source *r = &p.source;
+    bool makes = false, block = false, same = false; // a function or a class; the same line
     TRY(source_open(r, s, path, arena, err));
     s->last_wins = true;
     while (r->at < r->end) {
-        if (is_blank_line(&p) || indent_of(&p)) {
-            python_skip_line(&p);
+        int indent = indent_of(&p);
+        if (is_blank_line(&p) || (indent && makes)) {
+            python_skip_line(&p), same = false;
             continue;
         }
+        r->at += indent;
+        block = indent > 0 || (same && block);
+        if (takes_from_beside(&p))
+            said_assume(&s->said,
+                        "line %d: what it takes from another file is not read: what is "
+                        "not stated here is a default",
+                        r->line);
+        if (!block) block = begins_block(&p, &makes);
+        else
+            while (begins_block(&p, &(bool){false})) {
+            }
+        if (!block) makes = false;
+        if (r->at == r->end) break;
         if (strchr("\"'", *r->at)) python_skip_string(&p);
-        else TRY(read_assignment(&p, err));
+        else if (!makes) TRY(read_assignment(&p, block, err));
         python_skip_expression(&p, false);
-        if (r->at < r->end && strchr(",)]}", *r->at)) r->at++; // of a tuple
-        else python_skip_line(&p);
+        if (r->at < r->end && strchr(",)]};", *r->at)) { // of a tuple, another statement
+            r->at++, same = true;
+            source_skip_blanks(r);
+        } else python_skip_line(&p), same = false;
     }
     return OK;
 }

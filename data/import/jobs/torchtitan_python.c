@@ -3,31 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/base/grow.h"
 #include "data/import/jobs/settings.h"
-
-static void rename_setting(struct settings *s, const char *from, const char *to)
-{
-    struct setting *at = (struct setting *)setting_of(s, from);
-    if (at) at->key = to;
-}
-
-static const char *text_of(const struct settings *s, const char *key)
-{
-    const struct setting *at = setting_of(s, key);
-    return at ? at->text : NULL;
-}
-
-static void put(struct settings *s, const char *key, const char *text)
-{
-    struct setting *at = (struct setting *)setting_of(s, key);
-    if (at) {
-        at->text = text;
-        return;
-    }
-    GROW(s->arena, s->items, s->count, s->capacity, 256);
-    s->items[s->count++] = (struct setting){.key = key, .text = text};
-}
 
 static enum status set_model(struct settings *s, struct error *err)
 {
@@ -37,10 +13,10 @@ static enum status set_model(struct settings *s, struct error *err)
                  {"MXFP8LinearConverter", "mx"},
                  {"Float8GroupedExpertsConverter", "float8"},
                  {"MXFP8GroupedExpertsConverter", "mx"}};
-    rename_setting(s, "model_spec[0]", "model.flavor");
+    settings_rename(s, "model_spec[0]", "model.flavor");
     for (int i = 0; i < setting_list_length(s, "model_spec.converters"); i++) {
         const char *key = arena_print(s->arena, "model_spec.converters[%d]", i),
-                   *class = text_of(s, key);
+                   *class = settings_text(s, key);
         size_t k = 0;
         while (class && k < ARRAY_LENGTH(known) && strcmp(known[k].class, class)) k++;
         if (!class || k == ARRAY_LENGTH(known))
@@ -48,7 +24,8 @@ static enum status set_model(struct settings *s, struct error *err)
                                    "%.60s: expected Float8LinearConverter or another to 8 bits: a "
                                    "job has no precision for it",
                                    class ? class : "not known");
-        put(s, arena_print(s->arena, "model.converters[%d]", i), known[k].converter);
+        settings_replace(s, arena_print(s->arena, "model.converters[%d]", i), known[k].converter,
+                         0);
     }
     return OK;
 }
@@ -59,23 +36,25 @@ static void set_checkpointing(struct settings *s)
     const struct setting *at = setting_of(s, "activation_checkpoint");
     const char *class = at ? at->text : "SelectiveAC";
     bool full = class && !strcmp(class, "FullAC"), budget = class && strstr(class, "Budget");
-    put(s, "activation_checkpoint.mode",
-        !class   ? "none"
-        : full   ? "full"
-        : budget ? "memory_budget"
-                 : "selective");
-    if (class && !full && !budget) put(s, "activation_checkpoint.selective_ac_option", "op");
+    settings_replace(s, "activation_checkpoint.mode",
+                     !class   ? "none"
+                     : full   ? "full"
+                     : budget ? "memory_budget"
+                              : "selective",
+                     0);
+    if (class && !full && !budget)
+        settings_replace(s, "activation_checkpoint.selective_ac_option", "op", 0);
 }
 
 static int64_t count_of(const struct settings *s, const char *key)
 {
-    const char *text = text_of(s, key);
+    const char *text = settings_text(s, key);
     return text ? strtoll(text, NULL, 10) : 0;
 }
 
 static void put_count(struct settings *s, const char *key, int64_t count)
 {
-    put(s, key, arena_print(s->arena, "%lld", (long long)count));
+    settings_replace(s, key, arena_print(s->arena, "%lld", (long long)count), 0);
 }
 
 // Later sources count tokens: of a micro-batch, and of a step.
@@ -121,11 +100,13 @@ enum status titan_read_python(struct settings *s, const char *path, const char *
     TRY(set_model(s, err));
     set_checkpointing(s);
     TRY(set_tokens(s, err));
-    const char *optimizer = text_of(s, "optimizer");
+    const char *optimizer = settings_text(s, "optimizer");
     if (optimizer && !strstr(optimizer, "adam") && !strstr(optimizer, "OptimizersContainer"))
-        put(s, "optimizer.name", optimizer);
-    const char *loss = text_of(s, "loss"), *graphs = text_of(s, "training.disable_cuda_graphs");
-    if (loss && !strncmp(loss, "Chunked", strlen("Chunked"))) put(s, "loss.chunked", "true");
+        settings_replace(s, "optimizer.name", optimizer, 0);
+    const char *loss = settings_text(s, "loss"),
+               *graphs = settings_text(s, "training.disable_cuda_graphs");
+    if (loss && !strncmp(loss, "Chunked", strlen("Chunked")))
+        settings_replace(s, "loss.chunked", "true", 0);
     if (!graphs || strcmp(graphs, "true"))
         said_assume(&s->said, "training.disable_cuda_graphs is not set: what its graphs replay is "
                               "launched by the host here");

@@ -9,15 +9,9 @@
 #include "data/base/names.h"
 #include "data/import/jobs/launch.h"
 
-const char *dialect_text(const struct settings *pairs, const char *key)
-{
-    const struct setting *at = setting_of(pairs, key);
-    return at ? at->text : NULL;
-}
-
 bool dialect_is_true(const struct settings *pairs, const char *key)
 {
-    const char *text = dialect_text(pairs, key);
+    const char *text = settings_text(pairs, key);
     return text && !strcasecmp(text, "true");
 }
 
@@ -31,7 +25,7 @@ const char *dialect_list(struct settings *s, const struct settings *pairs, const
 {
     const char *text = "";
     for (int i = 0; i < setting_list_length(pairs, key); i++) {
-        const char *name = dialect_text(pairs, arena_print(s->arena, "%s[%d]", key, i));
+        const char *name = settings_text(pairs, arena_print(s->arena, "%s[%d]", key, i));
         if (name) text = listed(s, text, name);
     }
     return text;
@@ -43,6 +37,22 @@ enum status dialect_default(struct settings *s, const char *flag, const char *va
     if (setting_of(s, flag)) return OK;
     said_assume(&s->said, "%s %s, the program's own", flag, value);
     return launch_set(s, flag, value, err);
+}
+
+enum status dialect_mixed(struct settings *s, const struct settings *pairs, const char *key,
+                          struct error *err)
+{
+    static const struct {
+        const char *part, *flag;
+    } kinds[] = {{"bf16", "bf16"}, {"bfloat16", "bf16"},  {"fp8", "bf16"},
+                 {"fp16", "fp16"}, {"float16", "fp16"},   {"half", "fp16"},
+                 {"16-", "fp16"},  {"32", "torch-dtype"}, {"full", "torch-dtype"}};
+    const char *text = settings_text(pairs, key);
+    size_t i = 0;
+    while (i < ARRAY_LENGTH(kinds) && !find_in_any_case(text, kinds[i].part)) i++;
+    if (i == ARRAY_LENGTH(kinds))
+        return settings_refuse(pairs, key, err, "expected 16 or 32 bits, found \"%.40s\"", text);
+    return launch_set(s, kinds[i].flag, *kinds[i].flag == 't' ? "float32" : "true", err);
 }
 
 // ---- torchtune
@@ -96,7 +106,7 @@ static const char *torchtune_products(struct settings *s, const struct settings 
     int count = setting_list_length(pairs, "model.lora_attn_modules");
     for (int i = 0; i < count; i++) {
         const char *name =
-            dialect_text(pairs, arena_print(s->arena, "model.lora_attn_modules[%d]", i));
+            settings_text(pairs, arena_print(s->arena, "model.lora_attn_modules[%d]", i));
         if (name && !strcmp(name, "output_proj")) name = "o_proj";
         if (name) text = listed(s, text, name);
     }
@@ -112,10 +122,10 @@ static enum status take_torchtune(struct settings *s, const struct settings *pai
     static const char *const others[] = {"DPO", "RSO", "SimPO", "PPO", "GRPO", "KL", "KD", NULL};
     static const char sections[] = "teacher_model kd_loss policy_model reward_and_value_model "
                                    "grpo_samples ppo_epochs reward_functions vllm_url kd_ratio";
-    const char *model = dialect_text(pairs, "model._component_"),
-               *dtype = dialect_text(pairs, "dtype"),
-               *loss = dialect_text(pairs, "loss._component_"),
-               *shards = dialect_text(pairs, "data_parallel_shard_dim");
+    const char *model = settings_text(pairs, "model._component_"),
+               *dtype = settings_text(pairs, "dtype"),
+               *loss = settings_text(pairs, "loss._component_"),
+               *shards = settings_text(pairs, "data_parallel_shard_dim");
     for (int i = 0; i < pairs->count; i++) {
         const char *key = pairs->items[i].key;
         if (name_is_listed(sections, key, strcspn(key, ".[")))
@@ -139,7 +149,7 @@ static enum status take_torchtune(struct settings *s, const struct settings *pai
                     model);
     if (dtype && strstr(dtype, "16")) TRY(launch_set(s, "pure-bf16", "", err));
     if (shards && atoi(shards) > 0) TRY(launch_set(s, "dp-shard-size", shards, err));
-    const char *again = dialect_text(pairs, "fsdp_reshard_after_forward");
+    const char *again = settings_text(pairs, "fsdp_reshard_after_forward");
     said_assume(&s->said, "states are sharded by FSDP, as torchtune's distributed recipes do");
     return launch_set(
         s, "fsdp",
@@ -182,10 +192,10 @@ static enum status take_litgpt(struct settings *s, const struct settings *pairs,
                                            {"lora_projection", "o_proj"},
                                            {"lora_mlp", "gate_proj, up_proj, down_proj"},
                                            {"lora_head", "lm_head"}};
-    const char *precision = dialect_text(pairs, "precision"),
-               *bits = dialect_text(pairs, "quantize"), *devices = dialect_text(pairs, "devices"),
-               *nodes = dialect_text(pairs, "num_nodes"), *text = "";
-    bool lora = dialect_text(pairs, "lora_r") != NULL,
+    const char *precision = settings_text(pairs, "precision"),
+               *bits = settings_text(pairs, "quantize"), *devices = settings_text(pairs, "devices"),
+               *nodes = settings_text(pairs, "num_nodes"), *text = "";
+    bool lora = settings_text(pairs, "lora_r") != NULL,
          trains = setting_of(pairs, "model_name") || setting_of(pairs, "initial_checkpoint_dir"),
          one = devices && atoi(devices) == 1 && (!nodes || atoi(nodes) == 1);
     for (size_t i = 0; lora && i < ARRAY_LENGTH(products); i++)
@@ -194,12 +204,7 @@ static enum status take_litgpt(struct settings *s, const struct settings *pairs,
     if (lora) TRY(launch_set(s, "lora-target-modules", text, err));
     if (bits)
         TRY(launch_set(s, strstr(bits, "int8") ? "load-in-8bit" : "load-in-4bit", "true", err));
-    if (precision)
-        TRY(launch_set(s, "torch-dtype",
-                       !strncmp(precision, "bf16", 4) ? "bfloat16"
-                       : !strncmp(precision, "16", 2) ? "float16"
-                                                      : "float32",
-                       err));
+    if (precision) TRY(dialect_mixed(s, pairs, "precision", err));
     if (precision && strstr(precision, "16-true")) TRY(launch_set(s, "pure-bf16", "", err));
     if (one) return launch_set(s, "fsdp", "no_shard", err);
     said_assume(&s->said, trains ? "states are sharded by FSDP, as litgpt does"
@@ -294,29 +299,23 @@ static enum status take_foundry(struct settings *s, const struct settings *pairs
 {
     static const char *const lists[] = {"peft_config.target_modules",
                                         "model.peft_config.target_modules"};
-    const char *precision = dialect_text(pairs, "precision"), *text = "",
-               *shards = dialect_text(pairs, "fsdp_config.sharding_strategy"),
-               *model = dialect_text(pairs, "model.pretrained_model_name_or_path");
+    const char *precision = settings_text(pairs, "precision"), *text = "",
+               *shards = settings_text(pairs, "fsdp_config.sharding_strategy"),
+               *model = settings_text(pairs, "model.pretrained_model_name_or_path");
     if (setting_of(pairs, "device_train_grad_accum"))
         return settings_refuse(pairs, "device_train_grad_accum", err,
                                "expected device_train_microbatch_size: state it in place of it");
     if (model) TRY(launch_set(s, "model", model, err));
     else
         said_assume(&s->said, "the model's sizes are the section's: %.40s, written as a model",
-                    dialect_text(pairs, "model.name") ? dialect_text(pairs, "model.name")
-                                                      : "model");
+                    settings_text(pairs, "model.name") ? settings_text(pairs, "model.name")
+                                                       : "model");
     for (size_t k = 0; k < ARRAY_LENGTH(lists) && !*text; k++)
         text = dialect_list(s, pairs, lists[k]);
     bool lora = setting_of(s, "lora-rank") != NULL;
     TRY(launch_set(s, "adapter", lora ? "lora" : "none", err));
     if (*text) TRY(launch_set(s, "lora-target-modules", text, err));
-    if (precision)
-        TRY(launch_set(s, "torch-dtype",
-                       strstr(precision, "bf16")   ? "bfloat16"
-                       : strstr(precision, "fp16") ? "float16"
-                       : strstr(precision, "fp8")  ? "bfloat16"
-                                                   : "float32",
-                       err));
+    if (precision) TRY(dialect_mixed(s, pairs, "precision", err));
     if (precision && strstr(precision, "fp8"))
         said_assume(&s->said, "precision %.20s: products are in 16 bits", precision);
     if (dialect_is_true(pairs, "fsdp_config.cpu_offload"))
@@ -328,13 +327,13 @@ static enum status take_foundry(struct settings *s, const struct settings *pairs
         return settings_refuse(pairs, "activation_checkpointing", err,
                                "%.40s: which layers are recomputed: state it in the job",
                                again->text);
-    const char *copies = dialect_text(pairs, "fsdp_config.device_mesh[0]"),
-               *each = dialect_text(pairs, "fsdp_config.device_mesh[1]");
+    const char *copies = settings_text(pairs, "fsdp_config.device_mesh[0]"),
+               *each = settings_text(pairs, "fsdp_config.device_mesh[1]");
     if (copies && each) {
         TRY(launch_set(s, "dp-replicate-size", copies, err));
         TRY(launch_set(s, "dp-shard-size", each, err));
     }
-    if (!shards) shards = dialect_text(pairs, "fsdp.sharding_strategy");
+    if (!shards) shards = settings_text(pairs, "fsdp.sharding_strategy");
     bool sharded = false;
     for (int i = 0; i < pairs->count; i++)
         sharded |= !strncmp(pairs->items[i].key, "fsdp_config.", 12) ||
@@ -387,6 +386,8 @@ static enum status take_key(struct settings *s, const struct settings *pairs,
     size_t length = settings_base_length(at->key), section = strcspn(at->key, ".");
     const struct word *w = d->words;
     while (w->key && (strlen(w->key) != length || strncmp(w->key, at->key, length) != 0)) w++;
+    if (w->key && at->key[length])
+        return settings_refuse(pairs, at->key, err, "expected one value, found a list or a call");
     if (w->key) return at->text ? launch_set(s, w->flag, at->text, err) : OK;
     if (*d->left == '*' || name_is_listed(d->left, at->key, length) ||
         (d->names && name_is_listed(d->names->names, at->key, length)))
@@ -403,6 +404,7 @@ enum status dialect_take(struct settings *s, const struct settings *pairs, struc
     const struct dialect *d = dialect_of(pairs);
     if (pairs->said.assumed && *pairs->said.assumed)
         said_assume(&s->said, "%s", pairs->said.assumed);
+    for (const struct word *w = d->words; w->key; w++) TRY(python_check_known(pairs, w->key, err));
     for (int i = 0; i < pairs->count; i++) TRY(take_key(s, pairs, d, &pairs->items[i], err));
     return d->take(s, pairs, err);
 }

@@ -30,9 +30,11 @@ static const struct word levanter_words[] = {
 static enum status take_levanter(struct settings *s, const struct settings *pairs,
                                  struct error *err)
 {
-    const char *type = dialect_text(pairs, "model.type"), *mp = dialect_text(pairs, "trainer.mp"),
-               *axis = dialect_text(pairs, "trainer.fsdp_axis"),
-               *length = dialect_text(pairs, "train_seq_len");
+    static const char *const copies[] = {"trainer.replica_ici_axis_size",
+                                         "trainer.replica_dcn_axis_size"};
+    const char *type = settings_text(pairs, "model.type"), *mp = settings_text(pairs, "trainer.mp"),
+               *axis = settings_text(pairs, "trainer.fsdp_axis"),
+               *length = settings_text(pairs, "train_seq_len");
     const struct setting *micro = setting_of(s, "micro-batch-size"), *from = setting_of(s, "model"),
                          *batch = setting_of(s, "batch-of-all");
     bool none = from && (!strcasecmp(from->text, "false") || !strcasecmp(from->text, "true"));
@@ -50,14 +52,29 @@ static enum status take_levanter(struct settings *s, const struct settings *pair
                 type ? type : "gpt2");
     if (!setting_of(s, "max-length") && !dialect_is_true(pairs, "use_hf_model_config"))
         TRY(dialect_default(s, "max-length", !type || strstr(type, "gpt2") ? "1024" : "2048", err));
-    if (again && strcasecmp(again->text, "false") != 0) again->text = "true";
+    if (again && (!strcmp(again->text, "full") || !strcmp(again->text, "recompute")))
+        again->text = "true";
+    else if (again && !strcmp(again->text, "save_all")) again->text = "false";
+    else if (again && strcasecmp(again->text, "false") && strcasecmp(again->text, "true"))
+        return settings_refuse(pairs, "model.gradient_checkpointing", err,
+                               "expected true, false, full or save_all, found \"%.40s\": state "
+                               "what is kept in the job",
+                               again->text);
     else if (!again) TRY(dialect_default(s, "gradient-checkpointing", "true", err));
     bool half = mp && (strstr(mp, "bf16") || strstr(mp, "bfloat16")),
          wide = !mp || !strcmp(mp, "f32");
     if (mp && !half && !wide && strcmp(mp, "fp32") != 0)
         return settings_refuse(pairs, "trainer.mp", err,
                                "expected p=f32,c=bfloat16 or f32, found \"%.60s\"", mp);
-    TRY(launch_set(s, "torch-dtype", half ? "bfloat16" : "float32", err));
+    TRY(launch_set(s, half ? "bf16" : "torch-dtype", half ? "true" : "float32", err));
+    int64_t replicas = 1;
+    for (size_t i = 0; i < ARRAY_LENGTH(copies); i++) {
+        const char *text = settings_text(pairs, copies[i]);
+        if (text && atoi(text) > 1) replicas *= atoi(text) < 1 << 20 ? atoi(text) : 1 << 20;
+    }
+    if (replicas > 1)
+        TRY(launch_set(s, "dp-replicate-size", arena_print(s->arena, "%lld", (long long)replicas),
+                       err));
     if (half && !strstr(mp, "p=f32") && !strstr(mp, "params=float32") && strchr(mp, '='))
         TRY(launch_set(s, "pure-bf16", "", err));
     bool sharded = !setting_of(pairs, "trainer.fsdp_axis") || axis;
@@ -67,6 +84,16 @@ static enum status take_levanter(struct settings *s, const struct settings *pair
     return launch_set(s, "fsdp", sharded ? "full_shard" : "no_shard", err);
 }
 
+static const struct setting_effect levanter_effects[] = {
+    {"trainer.mesh.* trainer.axis_resources trainer.axis_resources.* "
+     "trainer.parameter_axis_resources trainer.parameter_axis_resources.*",
+     EFFECT_ON_JOB, "", "which axes are split over which devices: state the layout in the job"},
+    {"model.gradient_checkpointing.*", EFFECT_ON_JOB, "",
+     "which values are kept, and where: state it in the job"},
+    {"trainer.quantization trainer.quantization.*", EFFECT_ASSUMED, "",
+     "products are in 16 bits, trainer.quantization aside"},
+    {NULL, 0, NULL, NULL}};
+
 const struct dialect dialect_levanter = {
     is_levanter,
     levanter_words,
@@ -75,7 +102,7 @@ const struct dialect dialect_levanter = {
     "log_entropy epoch tokenizer cache_dir train_urls validation_urls train_seq_len "
     "data_shuffle initialize_from_checkpoint_path fcm_prob",
     NULL,
-    NULL,
+    levanter_effects,
     take_levanter};
 
 // ---- MaxText
@@ -95,7 +122,6 @@ static const struct word maxtext_words[] = {
     {"gradient_accumulation_steps", "gradient-accumulation-steps"},
     {"model_name", "model"},
     {"opt_type", "optim"},
-    {"dtype", "torch-dtype"},
     {"lora_rank", "lora-rank"},
     {NULL, NULL}};
 
@@ -107,7 +133,7 @@ static int64_t degree(const struct settings *pairs, const char *name, bool *rest
     int64_t product = 1;
     for (size_t i = 0; i < ARRAY_LENGTH(networks); i++) {
         const char *text =
-            dialect_text(pairs, arena_print(arena, "%s_%s_parallelism", networks[i], name));
+            settings_text(pairs, arena_print(arena, "%s_%s_parallelism", networks[i], name));
         int64_t own = text ? strtoll(text, NULL, 10) : 1;
         if (own < 0) *rest = true;
         else if (own > 1 && own <= 1 << 20 && product <= 1 << 20) product *= own;
@@ -120,13 +146,14 @@ static int64_t degree(const struct settings *pairs, const char *name, bool *rest
     "ici_tensor_parallelism ici_sequence_parallelism ici_context_parallelism "                     \
     "dcn_data_parallelism dcn_fsdp_parallelism dcn_fsdp_transpose_parallelism "                    \
     "dcn_tensor_parallelism dcn_sequence_parallelism dcn_context_parallelism "                     \
-    "per_device_batch_size remat_policy weight_dtype optimizer_memory_host_offload"
+    "per_device_batch_size remat_policy dtype attention weight_dtype "                             \
+    "optimizer_memory_host_offload"
 
 static enum status take_maxtext(struct settings *s, const struct settings *pairs, struct error *err)
 {
-    const char *policy = dialect_text(pairs, "remat_policy"),
-               *each = dialect_text(pairs, "per_device_batch_size"),
-               *weights = dialect_text(pairs, "weight_dtype");
+    const char *policy = settings_text(pairs, "remat_policy"),
+               *each = settings_text(pairs, "per_device_batch_size"),
+               *weights = settings_text(pairs, "weight_dtype");
     bool rest = false, open = false;
     if (dialect_is_true(pairs, "optimizer_memory_host_offload"))
         TRY(launch_set(s, "offload-optimizer-device", "cpu", err));
@@ -164,10 +191,19 @@ static enum status take_maxtext(struct settings *s, const struct settings *pairs
                                "state it in the job",
                                policy);
     TRY(dialect_default(s, "max-length", "2048", err));
-    TRY(dialect_default(s, "torch-dtype", "bfloat16", err));
+    if (settings_text(pairs, "dtype")) TRY(dialect_mixed(s, pairs, "dtype", err));
+    else TRY(dialect_default(s, "bf16", "true", err));
     if (weights && strstr(weights, "16")) TRY(launch_set(s, "pure-bf16", "", err));
+    const char *kernel = settings_text(pairs, "attention");
+    if (kernel && !strcmp(kernel, "dot_product")) TRY(launch_set(s, "flash-attn", "eager", err));
+    int64_t copies = degree(pairs, "data", &rest, s->arena);
+    if (copies > 1)
+        TRY(launch_set(s, "dp-replicate-size", arena_print(s->arena, "%lld", (long long)copies),
+                       err));
+    if (shards > 1 && !open)
+        TRY(launch_set(s, "dp-shard-size", arena_print(s->arena, "%lld", (long long)shards), err));
     bool sharded = open || shards > 1 || !setting_of(pairs, "ici_fsdp_parallelism");
-    said_assume(&s->said, sharded ? "states are sharded over all data ranks, as by FSDP"
+    said_assume(&s->said, sharded ? "states are sharded over the ranks of fsdp, as by FSDP"
                                   : "states are not sharded, as without fsdp_parallelism");
     return launch_set(s, "fsdp", sharded ? "full_shard" : "no_shard", err);
 }

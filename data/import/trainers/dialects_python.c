@@ -20,6 +20,7 @@ static const struct word xtuner_words[] = {
     {"batch_size", "per-device-train-batch-size"},
     {"train_dataloader.batch_size", "per-device-train-batch-size"},
     {"accumulative_counts", "gradient-accumulation-steps"},
+    {"optim_wrapper.accumulative_counts", "gradient-accumulation-steps"},
     {"max_length", "max-length"},
     {"max_position_embeddings", "max-length"},
     {"sequence_parallel_size", "sequence-parallel-size"},
@@ -37,22 +38,37 @@ static const struct word xtuner_words[] = {
     {"optim_wrapper.optimizer.type", "optim"},
     {"strategy.config.zero_optimization.stage", "zero-stage"},
     {"strategy.zero_optimization.stage", "zero-stage"},
+    {"strategy.config.zero_optimization.offload_optimizer.device", "offload-optimizer-device"},
+    {"strategy.zero_optimization.offload_optimizer.device", "offload-optimizer-device"},
     {NULL, NULL}};
 
 static enum status take_xtuner(struct settings *s, const struct settings *pairs, struct error *err)
 {
     static const char *const others[] = {"DPO", "ORPO", "Reward", "PPO", NULL};
-    const char *type = dialect_text(pairs, "model.type"),
-               *dtype = dialect_text(pairs, "optim_wrapper.dtype"),
+    static const char *const read[] = {"model.type",
+                                       "optim_wrapper.dtype",
+                                       "model.llm.torch_dtype",
+                                       "model.lora.target_modules",
+                                       "model.visual_encoder.type",
+                                       "pretrained_model_name_or_path",
+                                       "strategy.type"};
+    const char *type = settings_text(pairs, "model.type"),
+               *strategy = settings_text(pairs, "strategy.type"),
+               *dtype = settings_text(pairs, "optim_wrapper.dtype"),
                *products = dialect_list(s, pairs, "model.lora.target_modules"),
-               *model = dialect_text(pairs, "pretrained_model_name_or_path");
+               *model = settings_text(pairs, "pretrained_model_name_or_path");
+    for (size_t i = 0; i < ARRAY_LENGTH(read); i++) TRY(python_check_known(pairs, read[i], err));
     if (type && has_one_of(type, others))
         return settings_refuse(pairs, "model.type", err, "%.60s: " SETTING_OF_OTHERS, type);
     if (setting_of(pairs, "model.visual_encoder.type"))
         said_assume(&s->said, "%.60s: the tower for images is the model's: state it there", type);
-    if (!dtype) dtype = dialect_text(pairs, "model.llm.torch_dtype");
-    if (dtype) TRY(launch_set(s, "torch-dtype", dtype, err));
+    if (dtype) TRY(dialect_mixed(s, pairs, "optim_wrapper.dtype", err));
+    else if (settings_text(pairs, "model.llm.torch_dtype"))
+        TRY(launch_set(s, "torch-dtype", settings_text(pairs, "model.llm.torch_dtype"), err));
+    if (strategy && strstr(strategy, "FSDP")) TRY(launch_set(s, "fsdp", "full_shard", err));
     if (model && !setting_of(s, "model")) TRY(launch_set(s, "model", model, err));
+    if (settings_text(pairs, "model.lora.type") || settings_text(pairs, "model.llm_lora.type"))
+        TRY(dialect_default(s, "lora-rank", "8", err));
     bool lora = setting_of(s, "lora-rank") != NULL;
     TRY(launch_set(s, "adapter", lora ? "lora" : "none", err));
     if (lora) TRY(launch_set(s, "lora-target-modules", *products ? products : "all", err));
@@ -66,7 +82,7 @@ const struct dialect dialect_xtuner = {is_xtuner, xtuner_words, "*", NULL, NULL,
 
 static bool is_xtuner_1(const struct settings *pairs)
 {
-    const char *text = dialect_text(pairs, "trainer");
+    const char *text = settings_text(pairs, "trainer");
     return text && strstr(text, "TrainerConfig") != NULL;
 }
 
@@ -83,9 +99,11 @@ static const struct word xtuner_1_words[] = {
 static enum status take_xtuner_1(struct settings *s, const struct settings *pairs,
                                  struct error *err)
 {
-    const char *share = dialect_text(pairs, "trainer.fsdp_cfg.recompute_ratio"),
-               *again = dialect_text(pairs, "trainer.fsdp_cfg.reshard_after_forward"),
-               *model = dialect_text(pairs, "trainer.model_cfg");
+    static const char *const read[] = {"trainer.fsdp_cfg", "trainer.model_cfg"};
+    for (size_t i = 0; i < ARRAY_LENGTH(read); i++) TRY(python_check_known(pairs, read[i], err));
+    const char *share = settings_text(pairs, "trainer.fsdp_cfg.recompute_ratio"),
+               *again = settings_text(pairs, "trainer.fsdp_cfg.reshard_after_forward"),
+               *model = settings_text(pairs, "trainer.model_cfg");
     if (share && atof(share) != 0 && atof(share) != 1)
         return settings_refuse(pairs, "trainer.fsdp_cfg.recompute_ratio", err,
                                "%.20s: which layers are recomputed: state it in the job", share);

@@ -17,13 +17,16 @@ struct dialect {
     enum status (*take)(struct settings *s, const struct settings *pairs, struct error *err);
 };
 extern const struct dialect dialect_xtuner, dialect_xtuner_1, dialect_levanter, dialect_maxtext;
-const char *dialect_text(const struct settings *pairs, const char *key); // NULL: none
 bool dialect_is_true(const struct settings *pairs, const char *key);
 // All elements of a list, between commas; "": none.
 const char *dialect_list(struct settings *s, const struct settings *pairs, const char *key);
 // Sets a flag that no key has stated to the program's own value, which is said.
 enum status dialect_default(struct settings *s, const char *flag, const char *value,
                             struct error *err);
+
+// What the key states: products in 16 bits next to weights in 32, or all in 32. BAD_INPUT: neither.
+enum status dialect_mixed(struct settings *s, const struct settings *pairs, const char *key,
+                          struct error *err);
 
 // dialects.c: files of trainers whose keys have sections and other names: torchtune, litgpt,
 // LLM-Foundry; dialects_jax.c: Levanter, MaxText; dialects_python.c: XTuner. Whether the settings

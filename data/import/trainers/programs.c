@@ -9,12 +9,6 @@
 
 // ---- fms-fsdp's main_training_*.py (fms_fsdp/config/training.py at 5a296afe42f9), by flags
 
-static void rename_flag(struct settings *s, const char *from, const char *to)
-{
-    struct setting *at = (struct setting *)setting_of(s, from);
-    if (at) at->key = to;
-}
-
 enum status dialect_take_fms(struct settings *s, struct error *err)
 {
     static const struct word names[] = {
@@ -25,7 +19,8 @@ enum status dialect_take_fms(struct settings *s, struct error *err)
         {"micro-batch-size", "2"}, {"max-seq-length", "4096"}, {"fsdp", "hsdp"}};
     static const struct word words[] = {
         {"fsdp", "full_shard"}, {"hsdp", "hybrid_shard"}, {"ddp", "no_shard"}};
-    for (size_t i = 0; i < ARRAY_LENGTH(names); i++) rename_flag(s, names[i].key, names[i].flag);
+    for (size_t i = 0; i < ARRAY_LENGTH(names); i++)
+        settings_rename(s, names[i].key, names[i].flag);
     for (size_t i = 0; i < ARRAY_LENGTH(defaults); i++)
         TRY(dialect_default(s, defaults[i].key, defaults[i].flag, err));
     struct setting *shards = (struct setting *)setting_of(s, "fsdp"),
@@ -73,7 +68,7 @@ enum status dialect_take_colossal(struct settings *s, struct error *err)
     for (size_t k = 0; k < ARRAY_LENGTH(names); k++) {
         const struct setting *at = setting_of(s, names[k].key);
         if (at && (*at->text || strcmp(names[k].flag, "model") != 0))
-            rename_flag(s, names[k].key, names[k].flag);
+            settings_rename(s, names[k].key, names[k].flag);
     }
     if (!setting_of(s, "per-device-train-batch-size") && !setting_of(s, "micro-batch-size"))
         return refuse(err,
@@ -92,7 +87,7 @@ enum status dialect_take_colossal(struct settings *s, struct error *err)
                       s->document.path);
     const char *number = three && zero ? zero->text : plugins[i].stage;
     bool one = !strcmp(number, "1");
-    rename_flag(s, "plugin", "plugin-of-states");
+    settings_rename(s, "plugin", "plugin-of-states");
     if (one) said_assume(&s->said, "ZeRO 1: gradients are shared like its states");
     if (!setting_of(s, "mixed-precision") && !setting_of(s, "bf16") && !setting_of(s, "fp16"))
         TRY(dialect_default(s, "mixed-precision", "fp16", err));
