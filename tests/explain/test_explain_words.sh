@@ -313,4 +313,10 @@ for size in '124M 12' '350M 24' '774M 36' '1.5B 48'; do
     printf 'GPT-2 %s on 8 V100 32GB, micro batch size 4\n' "${size% *}" > sized.md
     reads sized.md "layers=${size#* }"
 done
+
+# ---- hybrid sharding: the shards of a group are not all data ranks
+for words in 'dp_replicate_size=4, dp_shard_size=8' 'hybrid shard (HSDP), 4 groups'; do
+    printf 'Llama 3 8B on 32 H100, %s, sequence 4096, micro batch 1\n' "$words" > groups.md
+    reads groups.md num_gpus=32 zero=3 tp=- dp=-
+done
 ended

@@ -39,8 +39,8 @@ const struct key_row log_key_rows[] = {
     // num_generations: trl's and ms-swift's; train_group_size: FlagEmbedding's
     {"num_generations", TOLD_ANSWERS, COUNT, NULL},
     {"train_group_size", TOLD_GROUP, COUNT, NULL},
-    {"fsdp_size", TOLD_ZERO, MANY, "3"},
-    {"enable_fsdp", TOLD_ZERO, MEANS, "3"}, // llama-cookbook's
+    {"fsdp_size|dp_shard_size", TOLD_ZERO, MANY, "3"}, // dp_shard_size: Accelerate's
+    {"enable_fsdp", TOLD_ZERO, MEANS, "3"},            // llama-cookbook's
     {"zero_stage|zero_optimization_stage|stage", TOLD_ZERO, WHOLE, NULL},
     {"fsdp|fsdp_sharding_strategy", TOLD_ZERO, SHARDS, NULL},
     {"use_dist_optimizer", TOLD_ZERO, TRUTH, NULL},
@@ -51,8 +51,7 @@ const struct key_row log_key_rows[] = {
     {"activation_checkpointing", TOLD_GRANULARITY, MEANS, "full"},
     // act_ckpt_granularity: MLPerf's exports
     {"checkpoint_mode|act_ckpt_granularity", TOLD_GRANULARITY, TEXT, NULL},
-    // dp_shard_size: accelerate's
-    {"dp_shard_size|dp_size|data_parallel_size", TOLD_DP, COUNT, NULL},
+    {"dp_size|data_parallel_size", TOLD_DP, COUNT, NULL},
     {"dropout", TOLD_DROPOUT, POSITIVE, NULL},
     {"n_kv_heads|num_kv_heads", TOLD_KV_HEADS, COUNT, NULL},
     {"head_dim", TOLD_HEAD_WIDTH, COUNT, NULL},

@@ -17,7 +17,8 @@ static void read_zero(struct log *l, const char *line)
         has_one_of(line, offload)) // "ds_z3_offload_config.json"
         tell(l, TOLD_OFFLOAD, BY_WORDS, "offload, in a file's name", "1", 1);
     static const char *const fsdp[] = {"fsdp with", "enable fsdp", "with fsdp", "using fsdp",
-                                       "fsdp only", "use fsdp", "torch fsdp",
+                                       "fsdp only", "use fsdp", "torch fsdp", "hsdp",
+                                       "hybrid_shard", "hybrid shard",
                                        // veRL's, and torchtune's recipes
                                        "fsdp_sft_trainer", "finetune_distributed", NULL};
     static const char *const before[] = {
