@@ -210,9 +210,13 @@ static void assume_batch(struct explained *x)
     double local = tokens_by_clock(x) * (double)(replica / (r->pp > 0 ? r->pp : 1)), whole;
     whole = r->seq > 0 ? floor(local / (double)r->seq + 0.5) : 0;
     if (x->log.format == LOG_TORCHTITAN && r->pp <= 1 && whole >= 1 &&
-        fabs(local / ((double)r->seq * whole) - 1) < 0.02)
+        fabs(local / ((double)r->seq * whole) - 1) < 0.02) {
+        struct told_value *each = &x->log.told[TOLD_MICRO_BATCH];
+        if (whole < (double)r->micro_batch && each->by <= BY_SETTING) // of another run
+            each->by = BY_NONE, r->micro_batch = NOT_STATED;
         assume_count(x, &r->micro_batch, "micro_batch", (int64_t)whole,
                      "tokens/s of a GPU x the clock of its lines / seq");
+    }
     assume_trainers_batch(x);
     if (is_trainer(x) && x->log.format != LOG_UNKNOWN && !steps && replica == 1 && data > 0 &&
         r->global_batch % data == 0 && r->global_batch > 0)

@@ -29,9 +29,11 @@ static double offloaded(const struct explained *x, double parameters, double nod
 const char *explain_killed(struct explained *x)
 {
     const struct log_failure *f = &x->log.failure;
-    const char *text =
-        "the system of its host ended a process (signal 9), as it does where the host's memory "
-        "is full; that is no lack of GPU memory";
+    const char *text = f->host_full
+                           ? "an allocation in its host's memory failed; that is no lack of GPU "
+                             "memory"
+                           : "the system of its host ended a process (signal 9), as it does where "
+                             "the host's memory is full; that is no lack of GPU memory";
     if (f->host_bytes)
         text = arena_print(x->arena, "%s; a host has %.0f GB", text, (double)f->host_bytes / gb);
     struct model m;

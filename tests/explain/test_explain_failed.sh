@@ -296,4 +296,13 @@ printf 'OOM on A100 40GB: python finetune/lora.py --checkpoint_dir mistralai/Mis
 answers 0 "micro_batch 4: not in the log: lit-gpt's default" explain script.md
 printf 'gpt-j-6B is Killed\nexits with return code = -9\n' > alone.md
 answers 0 "holds 24.2 GB" explain alone.md
+
+# ---- the host's allocator; a comparison of runs; a batch that was tried instead
+printf 'Qwen3-8B on 8 H100\nDefaultCPUAllocator: can not allocate memory: you tried 64\n' > cpu.md
+reads cpu.md "verdict=killed by its host"
+answers 0 "an allocation in its host's memory failed" explain cpu.md
+printf '# Llama3 8B FP8 on 8xH100 is 21%% slower than BF16 & OOMs\nbatch size 2: 442\n' > slower.md
+reads slower.md "verdict=not measured"
+printf 'OOM: Qwen3-8B on one H100\nA batch size of 3 did not work, I reduced it to 1\n' > instead.md
+reads instead.md micro_batch=1
 ended

@@ -319,4 +319,39 @@ for words in 'dp_replicate_size=4, dp_shard_size=8' 'hybrid shard (HSDP), 4 grou
     printf 'Llama 3 8B on 32 H100, %s, sequence 4096, micro batch 1\n' "$words" > groups.md
     reads groups.md num_gpus=32 zero=3 tp=- dp=-
 done
+# ---- what a README states of others' runs; a vocabulary in thousands; a table of two systems
+printf 'I saw that in your README TP8 PP2 was fast\n' > theirs.md
+printf 'Llama 3 70B on 128 H100 with TP8 PP8, 300 TFLOPs/s/GPU\n' >> theirs.md
+reads theirs.md pp=8
+printf 'Llama-2-7B on 8 H100 (vocab 32k, bf16, seq length 4096): 1.5 steps/s\n' > vocabulary.md
+reads vocabulary.md seq=4096
+cat > systems.md << 'END'
+Llama 2 7B on A100 80 GB GPUs with FSDP
+| model | gpu-count | seq-len | num-ckpt-layers | YaFSDP step time (s) | FSDP step time (s) |
+| :---- | --------: | ------: | --------------: | ---------------: | ---------------: |
+| Llama 2 7B | 64 | 2048 | 0 | 0.81 | 0.90 |
+| Llama 2 7B | 128 | 8192 | 5 | 2.25 | 2.31 |
+In each run per-device batch size is set to 1.
+END
+answers 0 "measured 900" explain systems.md --run 1
+answers 0 "measured 2.310 s" explain systems.md --run 2
+for run in 1:1 2:0; do # the second's has 5 layers of them
+    "$plumbline" explain systems.md --run "${run%:*}" --json > systems.json
+    python3 -c 'import json; print(int("recompute" in json.load(open("systems.json"))["stated"]))' |
+        grep -qx "${run#*:}" || complain "checkpointed layers of run $run"
+done
+
+# ---- a configuration beside a run of another batch: its tokens/s times its clock
+printf 'batch_size = 8\nseq_len = 2048\n# llama2 7b\n' > clock.md
+for step in 1 2 3 4 5 6; do
+    printf '2024-10-03 15:01:%02d,000 - root - INFO - step: %s  loss: 3.9  wps: 1,638\n' \
+        $((5 * step)) $step >> clock.md
+done
+answers 0 "micro_batch 4: tokens/s of a GPU x the clock of its lines" explain clock.md
+
+# ---- a run is not older than its model
+printf 'Llama-3.1-8B on 8 H100 with FSDP\n2.0 s/step\n' > month.md
+answers 0 "sdpa since 4.36" explain month.md
+sed 's/Llama-3.1-8B/Llama-2-7b/' month.md > older.md
+answers 0 "before fused attention" explain older.md
 ended

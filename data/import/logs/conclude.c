@@ -287,6 +287,24 @@ static void conclude_absent(struct log *l)
     if (!told(l, TOLD_KV_HEADS)) put(l, TOLD_KV_HEADS, TOLD_HEADS, l->told[TOLD_HEADS].text);
 }
 
+// Of a text without a date: a run is not older than its model (the month of its weights; classes
+// of transformers are not older) or its dispatcher (deepseek-ai/DeepEP, branch hybrid-ep).
+static void conclude_month(struct log *l)
+{
+    static const struct {
+        enum told told;
+        const char *begins, *month;
+    } months[] = {{TOLD_DISPATCHER, "hybridep", "2025-09"}, {TOLD_MODEL, "gpt-oss", "2025-08"},
+                  {TOLD_MODEL, "qwen3", "2025-04"},         {TOLD_MODEL, "deepseek-v3", "2024-12"},
+                  {TOLD_MODEL, "qwen2.5", "2024-09"},       {TOLD_MODEL, "llama-3", "2024-04"},
+                  {TOLD_MODEL, "mixtral", "2023-12"},       {TOLD_MODEL, "llama-2", "2023-07"}};
+    for (size_t i = 0; i < ARRAY_LENGTH(months) && !told(l, TOLD_VERSION); i++)
+        if (told(l, months[i].told) &&
+            !strncmp(l->told[months[i].told].text, months[i].begins, strlen(months[i].begins)))
+            tell(l, TOLD_VERSION, BY_OTHERS, "not before its model or dispatcher", months[i].month,
+                 7);
+}
+
 static void conclude_rest(struct log *l)
 {
     if (!strcmp(l->told[TOLD_ZERO].key, VERL_SHARDS) && told(l, TOLD_TP)) // Megatron trains
@@ -322,6 +340,7 @@ static void conclude_rest(struct log *l)
     // Renamed in Megatron-LM's commits of 2022.
     if (!told(l, TOLD_VERSION) && !strcmp(l->told[TOLD_GRANULARITY].key, "checkpoint_activations"))
         tell(l, TOLD_VERSION, BY_OTHERS, "an argument of that time", "2021-06", 7);
+    conclude_month(l);
     if (l->dumped) {
         if (is(l, TOLD_GROUPED, "0")) l->told[TOLD_KV_HEADS].by = BY_NONE;
         conclude_absent(l);

@@ -239,7 +239,8 @@ static void read_killed(struct log *l, const char *line)
 {
     static const char *const memory[] = {"RAM", "ram", "emory", "--mem=", NULL};
     struct log_failure *f = &l->failure;
-    if (!f->killed) f->killed = says_killed(line);
+    f->host_full |= strstr(line, "DefaultCPUAllocator: ") != NULL; // PyTorch's
+    if (!f->killed) f->killed = f->host_full || says_killed(line);
     if (!f->host_bytes && has_digit(line) && has_one_of(line, memory))
         f->host_bytes = host_in_words(line);
 }

@@ -223,6 +223,7 @@ struct log_failure {
     int64_t other_bytes; // that other processes hold
     bool listed;         // all processes of the card are
     bool killed;         // a process, by the host's system, as where its memory is full
+    bool host_full;      // by an allocation there
     int64_t host_bytes;  // memory of a host, in words; 0: not stated
     enum failure_phase phase;
 };

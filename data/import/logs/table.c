@@ -14,6 +14,7 @@ static const struct {
              {"numgpus", TOLD_NUM_GPUS},
              {"totalgpus", TOLD_NUM_GPUS},
              {"worldsize", TOLD_NUM_GPUS},
+             {"gpucount", TOLD_NUM_GPUS},
              {"nodes", TOLD_NODES},
              {"numnodes", TOLD_NODES},
              {"gpuspernode", TOLD_GPUS_PER_NODE},
@@ -122,9 +123,9 @@ static void without_signs(char bare[TOLD_KEY], struct cell_text name)
 // such words leave of a rate's name.
 static int rate_of(struct cell_text name)
 {
-    static const char *const before[] = {"training", "throughput", "postwarmup",
-                                         "median",   "average",    "train",
-                                         "model",    "mean",       "avg"};
+    static const char *const before[] = {"training", "throughput", "postwarmup", "median",
+                                         "average",  "train",      "model",      "mean",
+                                         "avg",      "fsdp"};
     static const char *const after[] = {"secondsperstep", "seconds", "sec"};
     char room[TOLD_KEY], *bare = room;
     without_signs(room, name);
@@ -194,6 +195,7 @@ static void tell_cell(struct log *l, struct cell_text name, struct cell_text val
 {
     static const char recomputed[] =
         "activationcheckpointing ac recompute activationrecomputation recomputation";
+    static const char layers[] = "numckptlayers numcheckpointlayers recomputedlayers";
     char bare[TOLD_KEY];
     double number;
     const char *after;
@@ -205,6 +207,8 @@ static void tell_cell(struct log *l, struct cell_text name, struct cell_text val
     without_signs(bare, name);
     size_t length = strlen(bare);
     if (name_is_listed(recomputed, bare, length)) tell_recompute(l, value);
+    if (name_is_listed(layers, bare, length) && value.length == 1 && *value.text == '0')
+        tell_recompute(l, (struct cell_text){"none", 4});
     if (l->run && name_is_listed("hardware gpu gputype accelerator device", bare, length))
         tell_hardware(l, value);
     if (l->run && name_is_listed("model modelsize", bare, length))

@@ -162,6 +162,7 @@ void log_prose(struct log *l, const char *line)
         double scale;
     } units[] = {{"tokens/s/gpu", MEASURED_TOKENS, 1},
                  {"tokens/sec/gpu", MEASURED_TOKENS, 1},
+                 {"token/sec/gpu", MEASURED_TOKENS, 1},
                  {"ms/step", MEASURED_ITERATION_S, 0.001},
                  {"ms per iteration", MEASURED_ITERATION_S, 0.001},
                  {"ms per step", MEASURED_ITERATION_S, 0.001},
@@ -176,6 +177,7 @@ void log_prose(struct log *l, const char *line)
                  {"s/step", MEASURED_ITERATION_S, 1},
                  {"s/it", MEASURED_ITERATION_S, 1},
                  {"iter/s", MEASURED_ITERATION_S, 0}, // 0: its inverse
+                 {"steps/s", MEASURED_ITERATION_S, 0},
                  {"tflop/s/gpu", MEASURED_TFLOPS, 1},
                  {"tflops/s/gpu", MEASURED_TFLOPS, 1},
                  {"tflops/sec/gpu", MEASURED_TFLOPS, 1},

@@ -221,8 +221,8 @@ static const char *const no_training[] = {"max ", // of a batch alone
 static const char *number_behind(const char *s, double *value)
 {
     static const char *const each[] = {" per gpu", " per device", " per card", " per rank", NULL};
-    static const char *const between[] = {" of ", " to ",         " is ",         " was ", " = ",
-                                          " ~",   "\xe4\xb8\xba", "\xe6\x98\xaf", NULL};
+    static const char *const between[] = {" of ", " to ", " is set to ",  " is ",         " was ",
+                                          " = ",  " ~",   "\xe4\xb8\xba", "\xe6\x98\xaf", NULL};
     for (const char *const *w = each; *w; w++)
         if (!strncasecmp(s, *w, strlen(*w))) s += strlen(*w);
     for (const char *const *w = between; *w; w++)
@@ -231,6 +231,16 @@ static const char *number_behind(const char *s, double *value)
             break;
         }
     return number_at(s, value, &s) && *value >= 1 && *value < 1e9 && !is_no_count(s) ? s : NULL;
+}
+
+// "batch size of 3 did not work, I reduced it to 1": the number that was then tried; NULL: what is
+// behind a number does not say that it failed.
+static const char *tried_instead(const char *after, double *value)
+{
+    static const char *const failed[] = {" did not work", " didn't work", " does not work",
+                                         " doesn't work", " not working", NULL};
+    const char *to = begins_with_one(after, failed) ? strstr(after, "to ") : NULL;
+    return to && number_at(to + 3, value, &after) && *value >= 1 && *value < 1e9 ? after : NULL;
 }
 
 // "batch size of 4", "Batch Size: 1", "global batch size 64", "batch size 512 in total": of all,
@@ -262,6 +272,8 @@ static void read_batch(struct log *l, const char *line)
                          (s > line && strchr("_-", s[-1]) && !is_behind(line, s, own) &&
                           !is_behind(line, s, all));
             if (other || is_behind(line, s, no_training) || !after) continue;
+            const char *instead = tried_instead(after, &value);
+            if (instead) after = instead;
             bool micro = w >= WHOLE || is_behind(line, s, own) || !strncasecmp(name, " per ", 5) ||
                          !strncasecmp(after, " per ", 5);
             bool of_all = !micro && (is_behind(line, s, all) || begins_with_one(after, in_all) ||
@@ -307,6 +319,11 @@ static void read_thousands(struct log *l, const char *line)
             continue;
         if (!number_at(s, &value, &after)) return;
         bool power = value >= 1 && value <= 1024 && ((int)value & ((int)value - 1)) == 0;
+        static const char *const others[] = {"vocab ", "vocabulary ", "vocab of ", NULL};
+        if (is_behind(line, s, others)) {
+            s = after - 1;
+            continue;
+        }
         bool follows = !strncmp(after + 1, " seq", 4) || !strncmp(after + 1, " context", 8);
         if ((*after | 32) == 'k' && (power || (follows && value <= 1024)) &&
             !isalnum((unsigned char)after[1])) {
@@ -396,7 +413,9 @@ static void read_prose(struct log *l, const char *line)
     if (strstr(line, "TorchTitan")) l->reader->names_titan = true;
     if (strstr(line, "model.tensor_model_parallel_size")) l->reader->names_nemo = true;
     if (strstr(line, "Megatron-LM") || strstr(line, "/megatron/")) l->reader->names_megatron = true;
-    if (names_failure(line) && !find_in_any_case(line, "no OOM")) {
+    // "8% slower than bf16 & OOMs on the same batch" compares runs, of which one ran.
+    bool compares = strstr(line, " slower than ") || strstr(line, " faster than ");
+    if (names_failure(line) && !compares && !find_in_any_case(line, "no OOM")) {
         l->mentions_failure = true;
         log_phase_in_words(l, line);
         l->reader->failed_by_title |= l->lines == 1 && l->reader->titled;
@@ -443,6 +462,7 @@ bool log_is_of_others(const char *line)
     if (has_one_of(line, servers)) return true;
     const char *your = strstr(line, "your ");
     bool own = !strncmp(line, "I ", 2) || strstr(line, " I "); // beside what is theirs
+    own &= !strstr(line, "I saw ") && !strstr(line, "I read ");
     return (your && !own && begins_with_one(your + 5, theirs)) || begins_with_one(line, advice);
 }
 
