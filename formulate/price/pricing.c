@@ -40,7 +40,7 @@ static real padded(const struct shape *shape, real t)
 static int groups_of(const struct layout *l)
 {
     int groups = l->zero ? l->data / layout_data_shard(l) : 1;
-    bool alone = layout_data_shard(l) * l->context == 1 &&
+    bool alone = groups > 1 && layout_data_shard(l) * l->context == 1 &&
                  layout_expert_ranks(l) / l->expert == groups;
     return alone ? 1 : groups;
 }
