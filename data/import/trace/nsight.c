@@ -1,4 +1,4 @@
-// See nsight.h. A range's name is behind its domain and a colon, ":" alone for the default one.
+// See ranges.h. A range's name is behind its domain and a colon, ":" alone for the default one.
 // With emit_nvtx(record_shapes=True) an operator is "aten::mm, seq = 3, op_id = 7, sizes = [[8, 4],
 // [4, 2]]".
 #include "data/import/trace/ranges.h"
