@@ -27,6 +27,7 @@ jsonschema (Python 3)||python3 -c "import jsonschema"|python3-jsonschema'
 wanted_of_test='
 mandoc||command -v mandoc|mandoc
 glpsol||command -v glpsol|glpk-utils
+proofs||command -v coqc && ocamlfind query zarith|coq ocaml-findlib libzarith-ocaml-dev
 yaml (Python 3)||python3 -c "import yaml"|python3-yaml
 slurmd and munged||PATH=$PATH:/usr/sbin; command -v slurmd && command -v munged|slurm-wlm munge'
 

@@ -25,7 +25,7 @@ static const char *given = "";
 ARGUMENT(given)
 static const char *referee, *folder;
 static struct {
-    int64_t accepted, infeasible, outside, several, single, forged;
+    int64_t accepted, infeasible, outside, several, forged;
 } seen;
 
 enum { ACCEPTS, REFUSES, CANNOT };
@@ -140,25 +140,10 @@ static void forge(const struct check_trial *t, const char *text, struct arena *a
     }
 }
 
-// A draw; of 1f1b now and then a schedule of several stages per rank that here has one.
 static bool draw(struct check_trial *t, uint64_t seed, struct arena *arena)
 {
-    struct error err = {OK, ""};
-    if (!check_trial_draw(t, seed, arena)) return false;
-    uint64_t which = seed / (SCHEDULE_KIND_COUNT + 1) % 3;
-    if (t->priced.layout.schedule == SCHEDULE_1F1B && which < 2) {
-        t->priced.layout.schedule = which ? SCHEDULE_INTERLEAVED : SCHEDULE_LOOPED_BFS;
-        t->text = check_trial_save(&t->priced, "priced.json", arena);
-        struct schedule_request request = schedule_request_of(&t->priced);
-        if (schedule_build(&t->schedule, &request, arena, &err)) fail_msg("%s", err.text);
-    }
-    return check_trial_enumerate(t, arena) && check_trial_certify(t, arena);
-}
-
-static bool is_single(const struct layout *l)
-{
-    return l->virtual_stages == 1 &&
-           (l->schedule == SCHEDULE_INTERLEAVED || l->schedule == SCHEDULE_LOOPED_BFS);
+    return check_trial_draw(t, seed, arena) && check_trial_enumerate(t, arena) &&
+           check_trial_certify(t, arena);
 }
 
 static bool try_one(struct check_trial *drawn, struct arena *arena)
@@ -183,7 +168,6 @@ static bool try_one(struct check_trial *drawn, struct arena *arena)
                  (unsigned long long)t.seed, folder);
     seen.accepted++;
     seen.several += t.priced.layout.virtual_stages > 1;
-    seen.single += is_single(&t.priced.layout);
     seen.infeasible += t.best_ns == INT64_MAX;
     const char *claim = t.best_ns == INT64_MAX
                             ? "\ninfeasible\n"
@@ -296,15 +280,13 @@ TEST(random_problems)
         if (draw(&t, (uint64_t)seed, arena)) tried += try_one(&t, arena);
         arena_reset(arena, mark);
     }
-    printf("%d problems: %lld accepted (%lld with several stages per rank, %lld with one that "
-           "could have more, %lld without a plan), "
+    printf("%d problems: %lld accepted (%lld with several stages per rank, %lld without a plan), "
            "%lld forgeries of %d kinds refused; %lld with what has no theorem\n",
-           problem_count, (long long)seen.accepted, (long long)seen.several, (long long)seen.single,
+           problem_count, (long long)seen.accepted, (long long)seen.several,
            (long long)seen.infeasible, (long long)seen.forged, FORGERIES + 1,
            (long long)seen.outside);
     assert_true(problem_count < 100 || seen.accepted > problem_count / 6);
     assert_true(problem_count < 100 || seen.several > problem_count / 20);
-    assert_true(problem_count < 100 || seen.single > problem_count / 100);
     for (int i = 0; i <= FORGERIES && problem_count >= 100 && forged_every == 1; i++)
         if (!tried_kinds[i])
             fail_msg("never tried: %s", i < FORGERIES ? forgeries[i].what : "no plan");
