@@ -10,7 +10,6 @@
 #include <sys/wait.h>
 
 #include "data/base/file.h"
-#include "data/kinds/schedules.h"
 #include "solve/certificate/elaborate.h"
 #include "solve/checker/read/problem.h"
 #include "solve/checker/verdict.h"

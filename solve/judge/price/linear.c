@@ -245,14 +245,13 @@ static struct attending states_attending(const struct price_audit *a, struct pie
 {
     const struct linear_shape *l = linear_in(a);
     long double k = l->key_width, v = l->value_width, c = chunk_tokens(l),
-                chunks = p.tokens / c / layout_of(a)->tensor, scored = 2 * c * c * k,
-                summed = 2 * c * c * v, state = 2 * c * k * v;
+                chunks = p.tokens / c / layout_of(a)->tensor, slowed = 5 * chunks,
+                scored = 2 * c * c * k, summed = 2 * c * c * v, state = 2 * c * k * v;
     return (struct attending){
         .fused = true,
-        .flop = 5 * chunks * (l->key_heads * scored + l->value_heads * (summed + 2 * state)),
-        .flop_back = 5 * chunks *
-                     (l->key_heads * (scored + 2 * scored) +
-                      l->value_heads * (2 * summed + summed + state + 4 * state))};
+        .flop = slowed * (l->key_heads * scored + l->value_heads * (summed + 2 * state)),
+        .flop_back = slowed * (l->key_heads * (scored + 2 * scored) +
+                               l->value_heads * (2 * summed + summed + state + 4 * state))};
 }
 
 struct attending judged_linear_attending(const struct price_audit *a, struct piece p)
