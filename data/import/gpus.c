@@ -55,9 +55,11 @@ int count_word(const char *s, size_t length)
     static const struct {
         const char *word;
         int value;
-    } numbers[] = {{"dual", 2}, {"two", 2},     {"three", 3},   {"four", 4},  {"quad", 4},
-                   {"five", 5}, {"six", 6},     {"seven", 7},   {"eight", 8}, {"single", 1},
-                   {"one", 1},  {"twelve", 12}, {"sixteen", 16}};
+    } numbers[] = {{"dual", 2},     {"two", 2},     {"pair", 2},    {"couple", 2},    {"three", 3},
+                   {"four", 4},     {"quad", 4},    {"five", 5},    {"six", 6},       {"seven", 7},
+                   {"eight", 8},    {"nine", 9},    {"ten", 10},    {"twelve", 12},   {"dozen", 12},
+                   {"sixteen", 16}, {"twenty", 20}, {"thirty", 30}, {"hundred", 100}, {"single", 1},
+                   {"one", 1}};
     for (size_t i = 0; i < ARRAY_LENGTH(numbers); i++)
         if (strlen(numbers[i].word) == length && !strncasecmp(s, numbers[i].word, length))
             return numbers[i].value;

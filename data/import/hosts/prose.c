@@ -18,6 +18,7 @@ struct statement {
     int64_t nodes, gpus;
     const char *gpu;              // "h100-80gb"
     bool each, total, product;    // gpus are a node's; all nodes'; surely a node's: "2 x 8 x"
+    bool many;                    // says "nodes", or the like
     struct cloud_machine network; // cards, card_gbit, network
 };
 
@@ -60,7 +61,14 @@ static const char *name_of(const struct tokens *p, int at)
 
 static const char node_words[] =
     "node nodes server servers machine machines instance instances host "
-    "hosts box boxes vm vms system systems blade blades workstations";
+    "hosts box boxes vm vms system systems blade blades computer computers workstation "
+    "workstations";
+
+static const char many_nodes[] =
+    "nodes servers machines instances hosts boxes vms systems blades computers workstations";
+static const char no_adjectives[] =
+    "per each a an the this our in on with and to from at or by for across between over every is "
+    "are has have gpus cards cpus cores sockets racks pods total / : , ; | + -";
 
 // "8 x NVIDIA H100", "8 H100": where the number before a GPU is; -1: nowhere.
 static int count_before(const struct tokens *p, int at)
@@ -124,99 +132,26 @@ static int64_t nodes_in(const struct tokens *p)
 {
     for (int i = 0; i < p->count; i++) {
         if (!token_is_count(p, i, 65536)) continue;
-        int k = i + 1;
-        while (k < p->count && k - i <= 6 &&
+        int k = i + 1, others = 0; // "20 Dell XE9680 servers"
+        while (k < p->count && k - i <= 6 && !token_is(p, k, node_words) && others < 3 &&
                (token_is_filler(p, k) || p->tokens[k].gpu >= 0 ||
-                token_is(p, k, "compute physical worker bare metal identical dedicated cloud")))
+                (others++, !token_is_number(p, k) && !token_is(p, k, no_adjectives))))
             k++;
-        bool named = token_is(p, k, node_words) && !token_is(p, k - 1, "per gpus"),
+        bool own = token_is(p, i + 1, "gpu") && !token_is(p, k, many_nodes), // "an 8-GPU node"
+            named = !own && token_is(p, k, others ? many_nodes : node_words) &&
+                    !token_is(p, k - 1, "per gpus"),
              dgx = token_is(p, i + 1, "dgx hgx") ||
                    (token_is(p, i + 1, "x") && token_is(p, i + 2, "dgx hgx")) ||
                    (token_is(p, i + 1, "x nvidia") && token_is(p, i + 3, "dgx hgx"));
         k = i - 1;
         while (k >= 0 && token_is(p, k, ": of count number num total")) k--;
         bool listed = token_is(p, k, "nodes servers machines instances") &&
-                      !token_is(p, k - 1, "per / gpus"),
+                      !token_is(p, k - 1, "per / gpus") && !token_is(p, i + 1, "x"),
              counted = token_is(p, k, "node") && token_is(p, k + 1, "count") &&
                        !token_is(p, k - 1, "per");
         if (named || dgx || listed || counted) return (int64_t)p->tokens[i].value;
     }
     return 0;
-}
-
-// ---- the network
-
-// "RTX 4090 24GB": of the GPU beside it.
-static bool is_memory(const struct tokens *p, int i)
-{
-    int before = i - 1, behind = i + 1;
-    while (before >= 0 && token_is_filler(p, before)) before--;
-    while (behind < p->count && token_is_filler(p, behind)) behind++;
-    return (before >= 0 && p->tokens[before].gpu >= 0) ||
-           (behind < p->count && p->tokens[behind].gpu >= 0);
-}
-
-// Gb/s of one card at a token; 0: none. "400G" only beside a network's word.
-static double gbit_at(const struct tokens *p, int i, bool network)
-{
-    static const struct {
-        const char *name;
-        double gbit;
-    } rates[] = {{"qdr", 40},  {"fdr", 56},     {"edr", 100},    {"hdr", 200}, {"hdr100", 100},
-                 {"ndr", 400}, {"ndr200", 200}, {"ndr400", 400}, {"xdr", 800}};
-    for (size_t k = 0; k < ARRAY_LENGTH(rates) && i < p->count && !token_is_number(p, i); k++)
-        if (!strcmp(p->tokens[i].text, rates[k].name)) return rates[k].gbit;
-    if (!token_is_number(p, i)) return 0;
-    static const char *const units = "gbps gb/s gbit gbit/s gbe gbits/s gbits gige";
-    int unit = *p->tokens[i].text ? i : i + 1;
-    bool rate = token_is(p, unit, units), tera = token_is(p, unit, "tbps tb/s tbit/s"),
-         bare = network && token_is(p, i, "g gb") && !is_memory(p, i);
-    double value = p->tokens[i].value * (tera ? 1000 : 1);
-    return (rate || tera || bare) && value >= 1 && value <= 25600 ? value : 0;
-}
-
-static void read_network(const struct tokens *p, const char *line, struct statement *s)
-{
-    static const char *const infiniband[] = {"infiniband", " ndr", " hdr", " edr", " fdr",
-                                             " xdr",       " ib ", "ib/",  NULL},
-                             *const roce[] = {"roce", "efa", "rdma", NULL},
-                             *const others[] = {"connectx", " cx", "nic",          "ethernet",
-                                                "network",  "gbe", "interconnect", "fabric",
-                                                "mellanox", NULL},
-                             *const cards_of[] = {"connectx", " cx", "x400g cx", "mellanox", NULL},
-                             *const tcp[] = {"ethernet", "gbe", "tcp", NULL};
-    bool ib = has_one_in_any_case(line, infiniband), rdma = has_one_in_any_case(line, roce),
-         network = ib || rdma || has_one_in_any_case(line, others);
-    if (!network || strstr(line, "GB/s")) network = ib || rdma;
-    if (!network) return;
-    for (int i = 0; i < p->count; i++) {
-        double gbit = gbit_at(p, i, network), cards = 1;
-        if (!(gbit > 0)) continue;
-        int k = i - 1;
-        while (k >= 0 && i - k <= 6 &&
-               (token_is(p, k,
-                         "infiniband ib mellanox nvidia connectx hdr ndr edr efa ethernet roce") ||
-                (token_is_number(p, k) && token_is(p, k - 1, "connectx"))))
-            k--;
-        if (token_is(p, k, "x") && token_is_count(p, k - 1, 64)) cards = p->tokens[k - 1].value;
-        else if (token_is_count(p, k, 64) &&
-                 token_is(p, k + 1, "connectx infiniband mellanox nvidia"))
-            cards = p->tokens[k].value;
-        int next = i + 1 + !*p->tokens[i].text;
-        if (token_is(p, next, "x") && token_is_count(p, next + 1, 64))
-            cards = p->tokens[next + 1].value;
-        if (cards * gbit <= s->network.cards * s->network.card_gbit) continue;
-        bool ethernet = !ib && !rdma &&
-                        (has_one_in_any_case(line, tcp) || !has_one_in_any_case(line, cards_of));
-        s->network = (struct cloud_machine){.name = "the text",
-                                            .cards = (int)cards,
-                                            .card_gbit = gbit,
-                                            .network = ethernet ? NIC_ETHERNET
-                                                       : rdma   ? NIC_ROCE
-                                                                : NIC_INFINIBAND};
-        if (ib && !token_is(p, i + 1, "gbe ethernet") && !token_is(p, i, "gbe"))
-            s->network.network = NIC_INFINIBAND;
-    }
 }
 
 // ---- lines and tables
@@ -324,7 +259,7 @@ static void read_statement(struct prose *p, const char *line, int number)
     if (each && s.gpus > each && s.gpus % each == 0 && (!s.nodes || s.nodes == s.gpus / each))
         s.nodes = s.gpus / each, s.gpus = each, s.product = true;
     if (unclear && !p->unclear) p->unclear = unclear, p->unclear_line = number;
-    read_network(w, line, &s);
+    network_read(w, line, (int)(s.nodes > 1 && s.total ? s.gpus / s.nodes : s.gpus), &s.network);
     if (gpu < 0) {
         put_count(p, &p->loose.nodes, s.nodes), put_count(p, &p->loose.gpus, s.gpus);
         p->loose.each |= s.each, p->loose.total |= s.total;
@@ -333,7 +268,7 @@ static void read_statement(struct prose *p, const char *line, int number)
             p->loose.network = s.network;
         return;
     }
-    s.gpu = name_of(w, gpu);
+    s.gpu = name_of(w, gpu), s.many = tokens_have(w, many_nodes);
     if (tokens_have(w, "nvl72")) { // the rack is the node
         for (int i = 1; i < w->count && !s.nodes; i++) {
             int k = i - 1 - token_is(w, i - 1, "x"); // "4 x NVL72 racks"
@@ -426,6 +361,11 @@ static enum status settle(struct statement *s, const struct text_lines *t, struc
         (long long)s->gpus, (long long)s->nodes, (long long)s->nodes, s->gpu);
 }
 
+static const char *counted_gpus(const struct prose *p, const struct statement *s)
+{
+    return s->gpus ? arena_print(p->arena, "%lld x %s", (long long)s->gpus, s->gpu) : s->gpu;
+}
+
 enum status prose_read(struct sinfo *s, struct text_lines *t, struct error *err)
 {
     struct prose *p = TAKE(s->arena, 1, struct prose);
@@ -455,10 +395,10 @@ enum status prose_read(struct sinfo *s, struct text_lines *t, struct error *err)
     struct statement *first = p->said, *second = p->said + 1;
     if (p->said_count > 1 && (whole < p->said_count || !counted))
         return refuse(err,
-                      "%s: describes several machines, in line %d %lld x %s, in line %d %lld x %s: "
-                      "say with --line which is meant, or how many nodes each has",
-                      t->path, first->line, (long long)first->gpus, first->gpu, second->line,
-                      (long long)second->gpus, second->gpu);
+                      "%s: describes several machines, in line %d %s, in line %d %s: say with "
+                      "--line which is meant, or how many nodes each has",
+                      t->path, first->line, counted_gpus(p, first), second->line,
+                      counted_gpus(p, second));
     if (p->said_count == 1) {
         if (p->differ && (!first->gpus || !first->nodes))
             return refuse(err,
@@ -478,6 +418,10 @@ enum status prose_read(struct sinfo *s, struct text_lines *t, struct error *err)
         struct statement *one = &p->said[i];
         if (s->asked_nodes && p->said_count == 1) one->nodes = s->asked_nodes;
         TRY(settle(one, t, err));
+        if (!one->nodes && one->many)
+            return line_refuse(t->path, one->line, err,
+                               "nodes of %lld x %s: how many? Give --nodes", (long long)one->gpus,
+                               one->gpu);
         if (!one->nodes && one->gpus > NODE_MOST && strncmp(one->gpu, "gb", 2))
             return line_refuse(t->path, one->line, err,
                                "%lld x %s: on how many nodes? Give --nodes", (long long)one->gpus,

@@ -122,7 +122,12 @@ void tokens_cut(struct tokens *p, const char *s)
             const char *word = s;
             s = put_word(p, s);
             int value = count_word(word, (size_t)(s - word));
-            if (value) p->tokens[p->count - 1] = (struct token){.value = value, .gpu = -1};
+            bool half = token_is(p, p->count - 2, "a") && token_is(p, p->count - 3, "half");
+            if (value >= 12 && token_is_count(p, p->count - 2, 1024)) // "3 dozen"
+                value *= (int)p->tokens[p->count-- - 2].value;
+            if (value)
+                p->tokens[p->count - 1] =
+                    (struct token){.value = half ? value / 2 : value, .gpu = -1};
         } else {
             bool star = *s == '*' && s[1] != '*' && p->count && s[-1] != '*' &&
                         isalnum((unsigned char)s[1 + strspn(s + 1, " ")]) &&

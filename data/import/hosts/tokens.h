@@ -27,3 +27,8 @@ bool tokens_have(const struct tokens *p, const char *words); // one of these wor
 int token_memory(const struct tokens *p, int i);
 // Words that stand between a GPU's name and its number: "SXM5", "80 GB", "x".
 bool token_is_filler(const struct tokens *p, int i);
+
+struct cloud_machine;
+// The fastest network cards that a line says a node has, if they are faster than *to's; gpus: a
+// node's, for "one per GPU".
+void network_read(const struct tokens *p, const char *line, int gpus, struct cloud_machine *to);

@@ -288,6 +288,7 @@ static const char *field(const struct list *l, const char *line, int column)
 static void read_commas(struct list *l)
 {
     const char *line = text_rest(l->lines, 0, l->arena), *text;
+    if (strstr(line, "\":")) return; // JSON
     bool header = strstr(line, ".") && !strstr(line, "MiB,") && l->name_column < 0;
     for (int i = 0; l->name_column < 0 && (text = field(l, line, i)); i++) {
         bool named = !strcmp(text, "name") || !strcmp(text, "gpu_name");
@@ -298,12 +299,13 @@ static void read_commas(struct list *l)
     for (int i = 0; header && l->id_column < 0 && (text = field(l, line, i)); i++)
         if (name_is_listed("index uuid gpu_uuid pci.bus_id gpu_bus_id", text, strlen(text)))
             l->id_column = i;
-    for (int i = 0; l->memory_column < 0 && (text = field(l, line, i)); i++)
+    for (int i = 0; l->name_column >= 0 && l->memory_column < 0 && (text = field(l, line, i)); i++)
         if (!strncmp(text, "memory.total", 12) || (!header && strstr(text, " MiB")))
             l->memory_column = i;
     if (l->name_column < 0 || header) return;
     text = field(l, line, l->name_column);
     if (!text || !*text || !isalpha((unsigned char)*text) || !strcmp(text, "name")) return;
+    if (!strchr(line, ',') && l->memory_column >= 0 && strncmp(text, "NVIDIA ", 7)) return; // none
     const char *id = l->id_column >= 0 ? field(l, line, l->id_column) : NULL;
     if (id && is_again(l, id)) return;
     name_card(l, -1, text);
@@ -372,10 +374,10 @@ static const struct {
     {"rocm-smi", {"GPU[0]"}, read_rocm},
     {"gpustat", {"'C,"}, read_gpustat},
     {"dcgmi discovery", {"Device Information"}, read_discovery},
-    {"lspci -tv", {"-[0000:"}, read_tree},
-    {"lspci", {" controller", "Processing accelerators"}, read_pci},
     {"nvidia-smi --query-gpu", {", NVIDIA ", " MiB"}, read_commas},
     {"nvidia-smi --query-gpu", {"NVIDIA ", "memory.total"}, read_commas},
+    {"lspci -tv", {"-[0000:"}, read_tree},
+    {"lspci", {" controller", "Processing accelerators"}, read_pci},
 };
 
 // "...", "[...]": rows that are left out.
