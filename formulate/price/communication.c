@@ -37,20 +37,37 @@ static real context_s(const struct pricing *x, const struct layer_run *run, int 
     return (x->c - 1) * fmaxl(0, step - (overlapped ? hidden : 0));
 }
 
-// The others of `places` that a token goes to which takes `experts` at random.
-static real others_taken(real places, real experts)
+// The ways to take so many of some.
+static real choices(real of, real taken)
 {
-    return places > 1 ? (places - 1) * (1 - powl(1 - 1 / places, experts)) : 0;
+    real ways = taken >= 0;
+    for (real i = 0; i < taken; i++) ways *= (of - i) / (taken - i);
+    return ways;
+}
+
+// The others of `places` that a token goes to which takes experts at random out of its groups. A
+// place has so many whole groups and a part of another; a token's are so many of those, and that
+// one or not.
+static real others_taken(real places, const struct expert_shape *e)
+{
+    if (places <= 1) return 0;
+    real groups = fmaxl(1, (real)e->router_groups), top = fmaxl(1, (real)e->router_top_groups),
+         here = groups / places, whole = floorl(here), missed = 0;
+    for (real i = 0; i <= fminl(whole, top); i++)
+        for (real with = 0; with <= 1; with++)
+            missed += choices(whole, i) * choices(groups - whole - 1, top - i - with) *
+                      powl(1 - (i + with * (here - whole)) / top, (real)e->top_k);
+    return (places - 1) * (1 - missed / choices(groups, top));
 }
 
 // One copy for each device that a token goes to, of which those of another node share one until
 // they are there. Both legs run at the same time.
 static real copies_s(const struct pricing *x, const struct link_price *link, int group, real bytes,
-                     real near, real top_k)
+                     real near, const struct expert_shape *e)
 {
     struct link_price within = link_of_near_experts(x, group);
-    real inside = bytes * others_taken(x->x, top_k) / within.bytes_per_s,
-         across = bytes * others_taken(x->x / near, top_k) / link->bytes_per_s;
+    real inside = bytes * others_taken(x->x, e) / within.bytes_per_s,
+         across = bytes * others_taken(x->x / near, e) / link->bytes_per_s;
     if (x->level == LEVEL_WITHIN && !link->intra) return 2 * inside;
     if (x->level == LEVEL_BETWEEN) return link->intra ? 0 : 2 * across + 2 * link->latency_s;
     return 2 * (link->intra ? inside : fmaxl(inside, across)) + 2 * link->latency_s;
@@ -72,12 +89,11 @@ static real exchange_s(const struct pricing *x, const struct layer_run *run, int
     real near =
         link.intra ? 1 : fmaxl(1, floorl(x->problem->cluster.groups[group].gpus_per_node / x->t_e));
     real each = tokens / x->t * rows_sent(x, run) * (real)expert_width(x->shape, &run->experts) *
-                x->e,
-         top_k = (real)run->experts.top_k;
+                x->e;
     if (x->problem->job.dispatcher != DISPATCH_ALL_TO_ALL)
-        return copies_s(x, &link, group, each, near, top_k);
+        return copies_s(x, &link, group, each, near, &run->experts);
     if (!is_at_level(x, &link)) return 0;
-    real bytes = top_k * each * (x->x - near) / x->x;
+    real bytes = (real)run->experts.top_k * each * (x->x - near) / x->x;
     return 2 * (bytes / link.bytes_per_s + (x->x - 1) * link.latency_s);
 }
 

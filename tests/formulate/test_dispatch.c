@@ -63,6 +63,81 @@ TEST(a_token_is_sent_once_to_each_place)
         }
 }
 
+// The mean number of places other than the first that tokens of 16 experts in `groups` go to, over
+// every set of groups and every row of experts in it; place p has 16/places experts one after
+// another.
+static double others_of_groups(int places, int groups, int top, int top_k)
+{
+    double sum = 0, ways = 0;
+    for (unsigned set = 0; set < 1U << groups; set++) {
+        if (__builtin_popcount(set) != top) continue;
+        int experts = 16 / groups * top, rows = 1;
+        for (int i = 0; i < top_k; i++) rows *= experts;
+        for (int row = 0; row < rows; row++, ways++) {
+            unsigned taken = 0;
+            for (int i = 0, left = row; i < top_k; i++, left /= experts) {
+                int nth = left % experts / (16 / groups), group = -1;
+                for (int j = 0; j <= nth; j++)
+                    for (group++; !(set >> group & 1);) group++;
+                int expert = group * (16 / groups) + left % experts % (16 / groups);
+                taken |= 1U << expert * places / 16;
+            }
+            sum += __builtin_popcount(taken & ~1U);
+        }
+    }
+    return sum / ways;
+}
+
+TEST(groups_of_experts_limit_the_places_of_a_token)
+{
+    const double bytes = 1024.0 * 1024 * 2;
+    for (int groups = 2; groups <= 16; groups *= 2)
+        for (int top = 1; top <= groups; top++)
+            for (int top_k = 1; top_k <= 3 && top_k <= 16 / groups * top; top_k++)
+                for (int expert = 2; expert <= 16; expert *= 2) {
+                    struct bench *b = bench_mixture(expert);
+                    struct expert_shape *e = &b->runs[BLOCK].experts;
+                    b->problem.job.dispatcher = DISPATCH_HYBRIDEP;
+                    e->top_k = top_k;
+                    int64_t free = forward_of(b);
+                    e->router_groups = groups, e->router_top_groups = top;
+                    int64_t with = forward_of(b);
+                    assert_true(with <= free && (top < groups || with == free));
+                    double inside = bytes * others_of_groups(expert, groups, top, top_k) / 100e9,
+                           across = expert > 4
+                                        ? bytes * others_of_groups(expert / 4, groups, top, top_k) /
+                                              2.5e9
+                                        : 0,
+                           latency = expert > 4 ? 5e-6 : 1e-6;
+                    b->groups[0].intra = (struct link){1e18, 0};
+                    b->nics[0][0].link = (struct link){1e18, 0};
+                    near_to(with - forward_of(b),
+                            llround(2e9 * ((across > inside ? across : inside) + latency)));
+                }
+}
+
+// Three nodes: the first has two groups of eight and two thirds of a third, as the formula says, of
+// whose experts a token of all groups takes as many as without.
+TEST(groups_that_are_split_change_nothing_where_all_are_taken)
+{
+    for (int expert = 3; expert <= 15; expert += 3) {
+        struct bench *b = bench_mixture(expert);
+        struct expert_shape *e = &b->runs[BLOCK].experts;
+        *e = (struct expert_shape){.experts = 360, .top_k = 4, .ffn = 512};
+        b->problem.job.layout.data = expert, b->problem.job.dispatcher = DISPATCH_DEEPEP;
+        b->problem.job.global_batch = expert * 2;
+        int64_t before = forward_of(b), last = 0;
+        e->router_groups = 8;
+        for (int top = 1; top <= 8; top++) {
+            e->router_top_groups = top;
+            int64_t now = forward_of(b);
+            assert_true(now >= last);
+            last = now;
+        }
+        assert_int_equal(last, before);
+    }
+}
+
 // A latent as wide as a token changes nothing; of a quarter, a quarter is sent, and experts have a
 // quarter of the values: 16 of 3 matrices.
 TEST(experts_on_a_latent_read_and_send_less)
@@ -436,7 +511,10 @@ TEST(more_tokens_never_take_less_time)
         int expert = 1 << random_between(&rng, 0, 4);
         struct bench *b = bench_mixture(expert);
         dispatch_draw(&b->problem, rng.state);
-        b->runs[BLOCK].experts.top_k = random_between(&rng, 1, 15);
+        struct expert_shape *e = &b->runs[BLOCK].experts;
+        e->top_k = random_between(&rng, 1, 15);
+        if (16 / (e->router_groups ? e->router_groups : 16) * e->router_top_groups <= e->top_k)
+            e->router_top_groups = e->router_groups; // one expert more is asked for below
         if (random_chance(&rng, 50)) b->precisions[0].product_flop_per_s = exactly(100e12);
         int64_t before = both_of(b);
         b->runs[BLOCK].experts.imbalance = 1.5;

@@ -29,8 +29,8 @@ static const struct member experts_rows[] = {
     KEY_NAME(expert_shape, router_score, OPTIONAL, IF_SET, router_score_names),
     KEY_BOOL(expert_shape, router_all, OPTIONAL, IF_SET),
     KEY_BOOL(expert_shape, router_bias, OPTIONAL, IF_SET),
-    KEY_COUNT(expert_shape, router_groups, OPTIONAL, IF_SET, 0, EXPERTS_MAX),
-    KEY_COUNT(expert_shape, router_top_groups, OPTIONAL, IF_SET, 0, EXPERTS_MAX),
+    KEY_COUNT(expert_shape, router_groups, OPTIONAL, IF_SET, 0, ROUTER_GROUPS_MAX),
+    KEY_COUNT(expert_shape, router_top_groups, OPTIONAL, IF_SET, 0, ROUTER_GROUPS_MAX),
     KEY_NUMBER(expert_shape, router_scale, OPTIONAL, IF_SET, 0, SCALE_MAX),
 };
 MEMBERS(experts, struct expert_shape, &experts_initial, true, NULL);
@@ -61,8 +61,10 @@ const char *router_fault(const struct expert_shape *e)
     if ((groups > 0) != (e->router_top_groups > 0))
         return "router_groups: expected router_top_groups, too";
     if (groups && e->experts % groups) return "router_groups: expected a divisor of experts";
-    return e->router_top_groups > groups ? "router_top_groups: expected at most router_groups"
-                                         : NULL;
+    if (e->router_top_groups > groups) return "router_top_groups: expected at most router_groups";
+    return groups && e->experts / groups * e->router_top_groups < e->top_k
+               ? "router_top_groups: expected groups that have top_k experts together"
+               : NULL;
 }
 
 static enum status check_experts(const struct expert_shape *e, struct error *err)

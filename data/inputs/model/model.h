@@ -109,7 +109,7 @@ struct measured_bytes {
 };
 
 // A block whose feed-forward part is a mixture of experts.
-enum { EXPERTS_MAX = 65536 };
+enum { EXPERTS_MAX = 65536, ROUTER_GROUPS_MAX = 1024 };
 enum router_score { ROUTER_SOFTMAX, ROUTER_SIGMOID };
 extern const char *const router_score_names[];
 struct expert_shape {
@@ -119,7 +119,7 @@ struct expert_shape {
     int64_t shared_ffn;     // of all experts that every token uses, together; 0: none
     bool shared_gate;       // the shared experts' output has a weight, one number per token
     double imbalance;       // tokens of the fullest GPU over the mean, >= 1; 0 counts as 1
-    // How experts are chosen, which launch files state; it has no price.
+    // How experts are chosen, which launch files state; of these only groups have a price.
     enum router_score router_score;
     bool router_all;  // the softmax is over all experts, not those that are chosen
     bool router_bias; // scores have a number for each expert added, which balances them

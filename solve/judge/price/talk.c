@@ -140,14 +140,35 @@ static void add_context(const struct price_audit *a, int run, int group, struct 
     talk->lost_s += (c - 1) * (2 * step + hiding * 2.5L);
 }
 
-// Copies of a token that leave its place, if each of its experts is at any of `places` and a place
-// gets one copy: the expected number of places that it takes, less its own chance.
-static long double leaving(long double places, int64_t experts)
+// The chance that all of a token's experts miss a share of the places of its groups.
+static long double missing(long double share, int64_t experts)
 {
     long double missed = 1;
+    for (int64_t i = 0; i < experts; i++) missed *= 1 - share;
+    return missed;
+}
+
+// Copies of a token that leave its place, if each of its experts is anywhere in its groups and a
+// place gets one copy: the expected number of places that it takes, less its own chance. One by one
+// the groups at a place are the token's or not, last the one of which only a part is there.
+static long double leaving(long double places, const struct expert_shape *e)
+{
+    long double of_token[ROUTER_GROUPS_MAX + 1] = {1}, missed = 0,
+                                             groups = (long double)larger(1, e->router_groups),
+                                             top = (long double)larger(1, e->router_top_groups);
     if (places <= 1) return 0;
-    for (int64_t i = 0; i < experts; i++) missed *= (places - 1) / places;
-    return places - 1 - (places - 1) * missed;
+    int whole = (int)(groups / places);
+    for (int met = 0; met < whole; met++)
+        for (int i = met + 1; i >= 0; i--) {
+            long double more = i ? of_token[i - 1] * (top - i + 1) / (groups - met) : 0;
+            of_token[i] = of_token[i] * (1 - (top - i) / (groups - met)) + more;
+        }
+    for (int i = 0; i <= whole && i <= top; i++) {
+        long double partly = (top - i) / (groups - whole), here = groups / places - whole;
+        missed += of_token[i] * (partly * missing((i + here) / top, e->top_k) +
+                                 (1 - partly) * missing(i / top, e->top_k));
+    }
+    return (places - 1) * (1 - missed);
 }
 
 // Of one token of each rank, `bytes` long. DeepEP and HybridEP send a copy to each node and hand it
@@ -167,12 +188,12 @@ static long double exchange_s(const struct price_audit *a, const struct expert_s
         int64_t gpus = a->problem->cluster.groups[group].gpus_per_node,
                 here = larger(1, smaller(l->expert, gpus / a->expert_parts));
         long double handed =
-            bytes * leaving(x, e->top_k) /
+            bytes * leaving(x, e) /
             judged_inside(a, group, (struct form){here, a->expert_parts}).bytes_per_s;
         held->inside += 2 * handed;
         judged_hold(held, link, 2 * link.latency_s);
         if (!link.inside) {
-            long double sent = bytes * leaving(x / near, e->top_k) / link.bytes_per_s;
+            long double sent = bytes * leaving(x / near, e) / link.bytes_per_s;
             held->across += 2 * sent;
             handed = greatest(handed, sent);
         }

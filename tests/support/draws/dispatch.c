@@ -50,4 +50,12 @@ void dispatch_draw(struct problem *p, uint64_t seed)
     j->expert_products = (enum expert_products)random_between(&own, 0, EXPERTS_GROUPED);
     j->expert_padding = random_chance(&own, 50) ? 0 : (double)random_between(&own, 4, 16) / 4;
     if (j->fixed_capacity && random_chance(&own, 30)) j->expert_padding = 0.625; // rows are dropped
+    for (int i = 0; i < p->model.run_count; i++) {
+        struct expert_shape *e = &p->model.runs[i].experts;
+        int64_t groups = p->model.runs[i].kind == LAYER_MOE ? random_between(&own, 2, 9) : 0;
+        if (!groups || e->experts % groups) continue;
+        int64_t top = random_between(&own, 1, groups);
+        e->router_groups = e->router_top_groups = groups;
+        if (e->experts / groups * top >= e->top_k) e->router_top_groups = top;
+    }
 }
