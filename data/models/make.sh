@@ -10,7 +10,12 @@ for model in data/models/*/*.json; do
     name=${model##*/}
     mkdir -p "$to/${model%/*}"
     # Layers that predict further tokens are in the model that is called after them alone.
-    case $name in *-mtp) further= ;; *) further="--mtp 0" ;; esac
+    # NVIDIA trains Super with two further tokens (Megatron-Bridge 067f987d).
+    case $name in
+        nemotron*-mtp) further="--mtp 2" ;;
+        *-mtp) further= ;;
+        *) further="--mtp 0" ;;
+    esac
     grep "\"_name\": \"${name%-mtp}\"," tests/imports/hf_counts.jsonl > "$folder/config.json" ||
         continue # not of a published config
     "${BIN:-bin}/plumbline" import hf "$folder/config.json" --name "$name" $further \

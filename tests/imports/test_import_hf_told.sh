@@ -35,6 +35,23 @@ grep -q "deepseek_v3: 682.*parameters" "$work/err" ||
     wrong "not 682 G parameters: $(cat "$work/err")"
 says 0 "23.22 G parameters, 7.61 % of" \
     '{"model_type": "deepseek_v3", "num_nextn_predict_layers": 2}'
+# Nemotron 3 Super's blocks of further tokens: queries and output 4096 x 4096, keys and values of
+# two heads of 128, a router of 512, products to a latent of 1024 and back, a shared expert of 5376,
+# 512 of 2688 on the latent, two matrices each; two norms; the projection and its three.
+grep '"_name": "nemotron-3-super-120b-a12b"' tests/imports/hf_counts.jsonl >"$work/super.json"
+more=$(python3 - <<'END' 2>/dev/null
+h, f, z = 4096, 2688, 1024
+block = 2 * h * h + 2 * h * 2 * 128 + 512 * h + 2 * h * z + 2 * h * 5376 + 512 * 2 * z * f + 2 * h
+print(120668687360 + 2 * (block + 2 * h * h + 3 * h))
+END
+)
+"$plumbline" import hf "$work/super.json" --mtp 2 -o "$work/model.json" 2>"$work/err"
+grep -q "nemotron_h: ${more:-126553336832} parameters" "$work/err" ||
+    wrong "Super with two further tokens: $(cat "$work/err")"
+options="--mtp 1"
+says 2 "--mtp: expected 0, found 1: further tokens of layers of one part" \
+    '{"model_type": "nemotron_h", "hybrid_override_pattern": "M*E", "n_routed_experts": 8,
+      "mtp_hybrid_override_pattern": "*-"}'
 options="--mtp 0"
 says 0 "left out, as transformers.*: ${words:-11.61 G parameters}, 3.8 % of" \
     '{"model_type": "deepseek_v3", "num_nextn_predict_layers": 1}'

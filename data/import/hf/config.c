@@ -252,9 +252,10 @@ struct layer_run hf_mtp_run(const struct hf_model *x, int64_t depth)
 {
     struct hf_layer last = x->layers[x->layer_count - 1];
     if (last.choice_reused) last.choice_reused = false, last.window = 0; // it finds its own keys
+    if (x->mtp_whole) last = (struct hf_layer){.mixture = true};
     struct layer_run r = run_of_layer(x, &last);
     r.name = "mtp", r.mtp = true, r.count = (int)depth;
-    r.more_values = r.more_products = 0; // such a layer has none
+    r.more_values = r.more_products = x->mtp_whole ? x->mixture_products : 0; // others have none
     return r;
 }
 
@@ -314,6 +315,11 @@ static enum status build(struct model *m, struct hf_model *x, struct hf_model *w
     TRY(refuse_encoders(x, err));
     TRY(hf_read_class(x, err));
     if (mtp >= 0) x->depth = mtp;
+    if (x->depth && x->words && !x->mtp_whole)
+        return refuse(err,
+                      "--mtp: expected 0, found %lld: further tokens of layers of one part are "
+                      "read of nemotron_h alone, with mtp_hybrid_override_pattern *E",
+                      (long long)x->depth);
     if (x->built) TRY(hf_read_other_head(x, err));
     // A text of its own code beside a tower has no text_config.
     if (x->by_architecture && x->root == x->whole) model_type = x->class->name;

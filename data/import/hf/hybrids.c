@@ -255,6 +255,11 @@ enum status hf_read_nemotron_h(struct hf_model *x, struct error *err)
     for (int64_t i = 0; i < x->layer_count; i++) mixtures = mixtures || !strcmp(x->words[i], "moe");
     if (latent && mixtures) // products to the latent and back, whole on every tensor rank
         x->experts.latent = latent, x->mixture_products = 2 * s->hidden * latent;
+    // What NVIDIA's trainers repeat for each further token is one block (Megatron-Bridge 067f987d,
+    // models/nemotronh): attention, then a mixture.
+    const char *block = "*E";
+    TRY(hf_text(x, "mtp_hybrid_override_pattern", &block, err));
+    x->mtp_whole = mixtures && !strcmp(block, "*E");
     return hf_count(x, "num_nextn_predict_layers", &x->further, err);
 }
 

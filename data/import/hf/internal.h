@@ -54,6 +54,7 @@ struct hf_model {
     const char **words;            // what each layer is, where the config says so
     const struct hf_layer *blocks; // or all of it
     int64_t further, depth; // layers that predict further tokens: of the config, of the model
+    bool mtp_whole;         // they have attention and a mixture, which no other layer has together
     struct arena *arena;
     struct hf_asked *asked; // NULL: not noted
 };

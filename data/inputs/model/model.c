@@ -316,8 +316,7 @@ static enum status check_mtp(const struct model *m, struct error *err)
         if (!r->mtp) continue;
         const char *wrong =
             (r->kind != LAYER_BLOCK && r->kind != LAYER_MOE) || r->bidirectional ||
-                    r->cross_attention || r->shared_weights || r->frozen || r->more_values ||
-                    r->shape || r->tokens
+                    r->cross_attention || r->shared_weights || r->frozen || r->shape || r->tokens
                 ? "expected a trained causal block or moe run, that shares no parameters"
             : !before || !behind
                 ? "expected a run after blocks, followed by the head or another such run"
