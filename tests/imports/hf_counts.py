@@ -19,8 +19,9 @@ import torch
 import transformers
 
 from hf_hybrids import HYBRIDS, PUBLISHED_HYBRIDS, draw_hybrid
-from hf_more import FURTHER, MORE, PARTS, PUBLISHED_MORE, PUBLISHED_RECENT, PUBLISHED_USED, \
-    PAIRS, RECENT, SEQUENCES, TEXTS, draw_further, draw_more, draw_recent, draw_sequence, draw_text
+from hf_more import FURTHER, MORE, PAIRS, PARTS, PUBLISHED_BUILT, PUBLISHED_MORE, \
+    PUBLISHED_RECENT, PUBLISHED_USED, RECENT, SEQUENCES, TEXTS, draw_further, draw_more, \
+    draw_recent, draw_sequence, draw_text
 from hf_widths import PUBLISHED_WIDTHS, WIDTHS, draw_widths
 from hf_configs import PUBLISHED, experts, falcon, latent, opt, sizes, t5, with_facts, with_router
 
@@ -498,7 +499,7 @@ def drawn(seed, each, kinds):
 
 def published():
     for name, kind, config in PUBLISHED + PUBLISHED_HYBRIDS + PUBLISHED_MORE + PUBLISHED_WIDTHS + \
-            PUBLISHED_RECENT + PUBLISHED_USED:
+            PUBLISHED_RECENT + PUBLISHED_USED + PUBLISHED_BUILT:
         config = with_router(name, with_facts(name, config))
         yield {"_name": name, "_parameters": count(kind, config), "model_type": kind, **config}
 

@@ -374,6 +374,47 @@ PUBLISHED_USED = [
 ]
 
 
+# ---- texts beside images, sound, one layer for all, what sorts pairs of texts: by architectures
+
+WIDE = {"hidden_size": 1024, "num_hidden_layers": 24, "num_attention_heads": 16,
+        "intermediate_size": 4096}
+PUBLISHED_BUILT = [
+    (name, kind, {"architectures": [built], **config}) for name, kind, built, config in [
+        ("clip-vit-base-patch32", "clip", "CLIPModel", {}),
+        ("clip-text", "clip_text_model", "CLIPTextModel", {}),
+        ("clip-text-large", "clip_text_model", "CLIPTextModelWithProjection",
+         {"hidden_size": 768, "intermediate_size": 3072, "num_attention_heads": 12,
+          "projection_dim": 768}),
+        ("siglip-base-patch16-224", "siglip", "SiglipModel", {}),
+        ("siglip-text", "siglip_text_model", "SiglipTextModel", {}),
+        ("wav2vec2-base", "wav2vec2", "Wav2Vec2ForCTC", {}),
+        ("wav2vec2-large", "wav2vec2", "Wav2Vec2ForSequenceClassification",
+         {**WIDE, "num_labels": 7, "use_weighted_layer_sum": True, "mask_time_prob": 0.0}),
+        ("hubert-large", "hubert", "HubertForCTC",
+         {**WIDE, "feat_extract_norm": "layer", "conv_bias": True, "do_stable_layer_norm": True}),
+        ("hubert-base", "hubert", "HubertModel", {}),
+        ("wavlm-base", "wavlm", "WavLMModel", {}),
+        ("data2vec-audio-base", "data2vec-audio", "Data2VecAudioForCTC", {}),
+        ("unispeech-sat-base", "unispeech-sat", "UniSpeechSatForSequenceClassification", {}),
+        ("whisper-tiny", "whisper", "WhisperForConditionalGeneration", {}),
+        ("whisper-large-v3-turbo", "whisper", "WhisperForConditionalGeneration",
+         {"d_model": 1280, "encoder_layers": 32, "decoder_layers": 4,
+          "encoder_attention_heads": 20, "decoder_attention_heads": 20, "encoder_ffn_dim": 5120,
+          "decoder_ffn_dim": 5120, "num_mel_bins": 128, "vocab_size": 51866}),
+        ("s2t-small", "speech_to_text", "Speech2TextForConditionalGeneration", {}),
+        ("s2t-further", "speech_to_text", "Speech2TextForConditionalGeneration",
+         {"num_conv_layers": 3, "conv_kernel_sizes": [5, 3, 3]}),
+        ("albert-xxlarge", "albert", "AlbertForMaskedLM", {}),
+        ("albert-model", "albert", "AlbertModel", {}),
+        ("albert-base-sorts", "albert", "AlbertForSequenceClassification",
+         {"hidden_size": 768, "num_attention_heads": 12, "intermediate_size": 3072}),
+        ("albert-pairs", "albert", "AlbertForPreTraining", {}),
+        ("bert-pairs", "bert", "BertForPreTraining", {}),
+        ("megatron-bert-pairs", "megatron-bert", "MegatronBertForPreTraining", {}),
+        ("gemma-3n-model", "gemma3n_text", "Gemma3nTextModel", {}),
+    ]]
+
+
 # ---- models of several modalities whose text alone is read, with both keys that say whether head
 # and embedding are one matrix; further classes of 2026
 

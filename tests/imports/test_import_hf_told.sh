@@ -222,7 +222,7 @@ says 0 "gated_deltanet: ${2:-298} parameters" '{"model_type": "gated_deltanet",
     "num_hidden_layers": 4, "intermediate_size": null, "attn": {"layers": [2], "num_heads": 16,
     "num_kv_heads": 2, "qkv_bias": true, "window_size": 2048}}'
 grep -q '"window": 2048' "$work/model.json" || wrong "the window of attention between deltas"
-says 2 '"gla" is not read: it has linear attention of a kind of its own' '{"model_type": "gla"}'
+says 2 '"gsa" is not read: it has linear attention of a kind of its own' '{"model_type": "gsa"}'
 says 2 'expected num_heads x head_dim to be expand x hidden_size, 4096, found 128 x 64' \
     '{"model_type": "mamba2", "hidden_size": 2048}'
 says 0 'num_heads: 64, those of expand x hidden_size, as in flash-linear-attention' \
@@ -249,7 +249,7 @@ says 2 'hidden_size, num_hidden_layers, .*, intermediate_size: expected under th
       "vocab_size": 99}'
 says 0 'assumed: .*(not stated) is read as gemma3_text, by its architecture' \
     "{\"architectures\": [\"Gemma3ForCausalLM\"], $whole, $rest}"
-says 2 'model_type: "clip_text_model" is not read: it has towers of images and of text alone' \
+says 0 'clip: 151277313 parameters' \
     '{"model_type": "clip", "text_config": {"model_type": "clip_text_model"}}'
 says 2 '"deepseek_ref" is not read: it has compressed attention' \
     '{"model_type": "deepseek_ref", "architectures": ["DeepseekV4ForCausalLM"]}'
@@ -294,7 +294,40 @@ says 0 'qwen2: [0-9]* parameters' \
       "vision_config": {"hidden_size": 64}, "_name_or_path": "qwen2"}'
 says 0 'distilbert: 90426426 parameters' \
     '{"model_type": "distilbert", "tie_word_embeddings": false}'
-says 2 '"whisper" is not read: it has an encoder of sound beside' '{"model_type": "whisper"}'
+says 0 'sound is planned as long as the text' '{"model_type": "whisper"}'
+says 2 '"conv_kernel_sizes": expected 4 of them' \
+    '{"model_type": "speech_to_text", "num_conv_layers": 4}'
+says 2 '"num_hidden_groups": expected 1: one layer for all' \
+    '{"model_type": "albert", "num_hidden_groups": 2}'
+says 0 'parameters, is part of the embedding' \
+    '{"model_type": "albert", "architectures": ["AlbertModel"]}'
+# Encoders of images beside text, and of sound.
+says 2 'vision_config: expected an end as wide as the text.s 640, found 512' \
+    '{"model_type": "clip", "text_config": {"hidden_size": 640, "num_attention_heads": 8}}'
+says 2 'CLIPForImageClassification is not read: of a clip_text, its Model and' \
+    '{"model_type": "clip", "architectures": ["CLIPForImageClassification"], "text_config": {}}'
+says 0 'clip: its images (49 patches) are planned before its texts' \
+    '{"model_type": "clip", "text_config": {"hidden_size": 512}}'
+says 0 'ten seconds of 16 kHz, 499 frames, are a sequence' '{"model_type": "hubert"}'
+says 2 '"Wav2Vec2ForPreTraining" is not read: of a wav2vec2' \
+    '{"model_type": "wav2vec2", "architectures": ["Wav2Vec2ForPreTraining"]}'
+says 2 '"adapter_attn_dim": expected none' '{"model_type": "wav2vec2", "adapter_attn_dim": 16}'
+says 2 '"conv_kernel": expected as many as conv_dim, found 2' \
+    '{"model_type": "wav2vec2", "conv_kernel": [10, 3]}'
+says 2 'convolutions longer than ten seconds' '{"model_type": "hubert", "conv_dim": [8, 8, 8],
+    "conv_kernel": [9, 9, 9], "conv_stride": [60000, 60000, 2]}'
+says 0 'wavlm: positions are counted in parameters, not in work' '{"model_type": "wavlm"}'
+# A text in place of a list, parts of diffusers, names that are those of several classes.
+says 0 'bert: 109482240 parameters' '{"model_type": "bert", "architectures": "BertModel"}'
+says 2 '_class_name: WanModel: a part of a pipeline of diffusers' \
+    '{"model_type": "wan", "architectures": "WanModel", "_class_name": "WanModel", "dim": 5120}'
+says 2 '"QwenForCausalLM" is not read; the nearest' '{"architectures": ["QwenForCausalLM"],
+    "hidden_size": 64, "num_attention_heads": 4, "num_hidden_layers": 2, "vocab_size": 90}'
+says 0 'cross_attention_layers: 1 of its 2 numbers name none of the 4 layers' \
+    '{"model_type": "mllama_text", "num_hidden_layers": 4, "cross_attention_layers": [1, 8]}'
+says 0 'gla: 1365514240 parameters' '{"model_type": "gla", "intermediate_size": null}'
+says 0 'retnet: 1351727104 parameters' '{"model_type": "retnet"}'
+says 2 '"use_output_gate": expected true' '{"model_type": "gla", "use_output_gate": false}'
 says 2 '"t5gemma" is not read: it has an encoder of such layers' '{"model_type": "t5gemma"}'
 says 0 'modernbert: windows to both sides are planned' '{"model_type": "modernbert"}'
 says 2 '"pre_seq_len": expected none: keys and values of a learned prefix' \

@@ -13,6 +13,9 @@
     .shape.activation = name, .shape.norm_epsilon = epsilon, .shape.rotary_base = base
 #define LINEAR(keys, values, width, value_width)                                                   \
     .shape.linear = {keys, values, width, value_width, .convolution = 4}
+#define GLA(heads_of)                                                                              \
+    .shape.linear = {                                                                              \
+        .key_heads = heads_of, .convolution = 4, .rule = LINEAR_LIGHTNING, .no_norm = true}
 #define BIASES .shape.qkv_bias = true, .shape.linear_bias = true
 #define TIED .shape.tied_embeddings = true
 #define LATENT                                                                                     \
@@ -38,10 +41,14 @@
         .read = reader, .arrange = hf_arrange_bert
 #define BERT(vocabulary) BERT_BY(vocabulary, 12, hf_read_bert)
 
-#define PAIR(activation, positions_most, h, f, count, each, vocabulary)                            \
+#define PAIR_BY(arranger, activation, positions_most, h, f, count, each, vocabulary)               \
     FACTS(activation, 1e-5, 0), SIZES(h, f, each, 0, vocabulary),                                  \
         .shape.positions = positions_most, BIASES, TIED, .layers = count,                          \
-        .fixed_head_width = true, .both = true, .read = hf_read_bart, .arrange = hf_arrange_bart
+        .fixed_head_width = true, .both = true, .read = hf_read_bart, .arrange = arranger
+#define PAIR(...) PAIR_BY(hf_arrange_bart, __VA_ARGS__)
+#define SOUND                                                                                      \
+    .told = "sound is planned as long as the text: the longer one is the job's sequence; its "     \
+            "convolutions are counted in parameters, not in work"
 
 #define BIASLESS                                                                                   \
     .told = "norms by the mean without biases are planned as norms by the root mean square"

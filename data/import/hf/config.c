@@ -233,6 +233,7 @@ static struct layer_run run_of_layer(const struct hf_model *x, const struct hf_l
     struct layer_run r = {.kind = l->mixture ? LAYER_MOE : LAYER_BLOCK, .recomputable = true};
     if (l->mixture) r.experts = x->experts;
     *(l->chunked ? &r.chunk : &r.window) = l->window;
+    r.shared_weights = x->class->shared_layers;
     r.linear = l->linear, r.bidirectional = l->bidirectional, r.cross_attention = l->cross;
     if (l->ffn || l->kv_heads || l->heads || l->head_width || l->value_width || l->keys_as_values ||
         l->keys_reused || l->choice_reused || l->unrotated)
@@ -321,6 +322,7 @@ static enum status build(struct model *m, struct hf_model *x, struct hf_model *w
                       "read of nemotron_h alone, with mtp_hybrid_override_pattern *E",
                       (long long)x->depth);
     if (x->built) TRY(hf_read_other_head(x, err));
+    if (x->sorts_too) x->head_values += (x->shape.hidden + 1) * (x->shape.hidden + 2);
     // A text of its own code beside a tower has no text_config.
     if (x->by_architecture && x->root == x->whole) model_type = x->class->name;
     TRY(hf_read_tower(whole, model_type, x->shape.hidden, &tower, err));
@@ -348,12 +350,13 @@ enum status model_import_hf(struct model *m, const char *path, const char *name,
     TRY(text_json(&root, config.path, text, size, arena, err));
     TRY(hf_text(&x, "_name_or_path", &name_or_path, err));
     TRY(hf_text(&x, "model_type", &model_type, err));
-    bool images = hf_is_of_images(model_type);
-    if (!images) TRY(hf_choose_class(&x, &part, &model_type, err));
+    bool images = hf_is_of_images(model_type), sound = hf_is_of_sound(model_type);
+    if (!images && !sound) TRY(hf_choose_class(&x, &part, &model_type, err));
     last = last_part(name_or_path);
     m->name = name ? name : last && *last ? last : model_type;
-    TRY(images ? hf_build_images(m, &x, model_type, err)
-               : say_class(&x, build(m, &x, &whole, model_type, mtp, err), err));
+    TRY(images  ? hf_build_images(m, &x, model_type, err)
+        : sound ? hf_build_sound(m, &x, model_type, err)
+                : say_class(&x, build(m, &x, &whole, model_type, mtp, err), err));
     m->document.sources = TAKE(arena, 1, struct source);
     m->document.sources[0] = source_of("config", &config, output, arena);
     m->document.source_count = 1;

@@ -5,11 +5,15 @@
 #include "data/base/names.h"
 #include "data/import/hf/internal.h"
 
+// "mllama_text_model" is "mllama_text".
 const struct hf_class *hf_find_class(const char *name)
 {
     const struct hf_class *class;
-    for (int i = 0; (class = hf_class_at(i)); i++)
-        if (!strcmp(class->name, name)) return class;
+    for (int i = 0; (class = hf_class_at(i)); i++) {
+        size_t length = strlen(class->name);
+        bool begins = !strncmp(class->name, name, length);
+        if (begins && (!name[length] || !strcmp(name + length, "_model"))) return class;
+    }
     return NULL;
 }
 
@@ -38,6 +42,7 @@ bool hf_is_architecture(const char *name, const char *of, struct arena *arena)
 const struct hf_class *hf_find_architecture(const char *architecture, struct arena *arena)
 {
     const struct hf_class *class;
+    if (architecture && !strcmp(architecture, "QwenForCausalLM")) return NULL; // of no one class
     for (int i = 0; architecture && (class = hf_class_at(i)); i++)
         if (hf_is_architecture(class->name, architecture, arena)) return class;
     return NULL;
@@ -48,11 +53,13 @@ const struct hf_class *hf_find_architecture(const char *architecture, struct are
 enum status hf_read_architecture(const struct hf_model *x, const char **to, struct error *err)
 {
     struct json list = {0};
-    struct json_field fields[] = {FIELD_ARRAY("architectures", OPTIONAL, &list)};
+    bool many = hf_is_list(x, "architectures");
+    struct json_field fields[] = {FIELD_ARRAY("architectures", OPTIONAL, &list),
+                                  FIELD_TEXT("architectures", OPTIONAL, to)};
     const char **names = NULL;
     int count = 0;
     *to = NULL;
-    TRY(json_lenient(x->root, fields, 1, x->arena, err));
+    TRY(json_lenient(x->root, many ? &fields[0] : &fields[1], 1, x->arena, err));
     if (json_is_present(&list)) TRY(json_texts(&list, &names, &count, x->arena, err));
     if (count) *to = names[0];
     return OK;
@@ -97,7 +104,9 @@ static enum status weigh_task(struct hf_model *x, const char *architecture, stru
     if (x->class->both && task && !strcmp(task, "ForCausalLM"))
         return json_refuse(x->root, err, "architectures: %s: the decoder of a %s alone is not read",
                            architecture, x->class->name);
-    if (hf_is_headless(x, architecture)) return x->built = architecture, OK;
+    if (hf_is_headless(x, architecture))
+        return x->built = architecture ? architecture : x->class->name, OK;
+    x->sorts_too = task && !strcmp(task, "ForPreTraining") && hf_is_pooled(x->class->name);
     if (!architecture ||
         (!task && (strstr(architecture, "Head") || strstr(architecture, "Model"))) ||
         (task && name_is_listed(tasks, task + 3, strlen(task + 3))))
@@ -112,13 +121,14 @@ enum status hf_choose_class(struct hf_model *x, struct json *text, const char **
                             struct error *err)
 {
     struct json_field types[] = {FIELD_TEXT("model_type", OPTIONAL, type)};
-    const char *built;
+    const char *built, *of_all;
     TRY(HF_FIELDS(x, types, err));
     TRY(hf_read_architecture(x, &built, err));
+    of_all = built;
     if ((*type ? !strcmp(*type, "transformer") : !built) && json_has(x->root, "dim") &&
         json_has(x->root, "n_layers") && json_has(x->root, "n_heads"))
         *type = hf_params;
-    if (!*type && !built) return hf_refuse_other(x, err);
+    if ((!*type && !built) || json_has(x->root, "_class_name")) return hf_refuse_other(x, err);
     TRY(find_text(x, text, err));
     const char *named = *type ? *type : built, *of_part = arena_print(x->arena, "%s_text", named);
     x->class = *type ? hf_find_class(*type) : NULL;
@@ -140,7 +150,7 @@ enum status hf_choose_class(struct hf_model *x, struct json *text, const char **
     }
     const char *key = *type ? "model_type" : "architectures";
     if (!*type) *type = named;
-    if (x->class) return weigh_task(x, built, err);
+    if (x->class) return weigh_task(x, x->class->headless ? of_all : built, err);
     return json_refuse(x->root, err, "%s: \"%s\" is not read%s", key, named,
                        hf_why_not(x, named, built));
 }

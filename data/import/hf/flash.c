@@ -1,11 +1,13 @@
 // Classes of flash-linear-attention (fla-org, bc3b101d), which flame trains: their keys, and the
 // width of a feed-forward part that follows from a ratio.
+#include <string.h>
+
 #include "data/import/hf/internal.h"
 
-// Two thirds of hidden_ratio (4) times hidden, in steps of 256, unless it is stated.
-static enum status read_ratio(struct hf_model *x, struct error *err)
+// Two thirds of hidden_ratio times hidden, in steps of 256, unless it is stated.
+static enum status read_ratio(struct hf_model *x, int64_t ratio, struct error *err)
 {
-    int64_t ratio = 4, blocks = 0;
+    int64_t blocks = 0;
     TRY(hf_count(x, "hidden_ratio", &ratio, err));
     TRY(hf_count(x, "attnres_block_size", &blocks, err));
     if (!ratio) ratio = 4;
@@ -27,7 +29,7 @@ enum status hf_read_flash_transformer(struct hf_model *x, struct error *err)
     TRY(hf_flag(x, "qk_norm", &norms, err));
     if (norms) s->qk_norm = QK_NORM_HEAD;
     s->output_bias = -1;
-    return read_ratio(x, err);
+    return read_ratio(x, 4, err);
 }
 
 // The layers that attend instead, of one kind, with heads that share the hidden width.
@@ -70,7 +72,43 @@ enum status hf_read_gated_deltanet(struct hf_model *x, struct error *err)
     l->value_width = (int64_t)(times * (double)l->key_width);
     x->shape.head_width = 0;
     TRY(read_attention(x, &attention, err));
-    return read_ratio(x, err);
+    return read_ratio(x, 4, err);
+}
+
+// Decays out of a latent of 16, or fixed ones in retnet; an output with a gate and a norm.
+enum status hf_read_gla(struct hf_model *x, struct error *err)
+{
+    struct linear_shape *l = &x->shape.linear;
+    struct json attention = {0};
+    bool fixed = !strcmp(x->class->name, "retnet"), convolved = false, gated = true, affine = true;
+    double keys = fixed ? 1 : 0.5, values = fixed ? 2 : 1;
+    int64_t h = x->shape.hidden, kv = 0;
+    struct json_field fields[] = {FIELD_NUMBER("expand_k", OPTIONAL, &keys, 0, 1024),
+                                  FIELD_NUMBER("expand_v", OPTIONAL, &values, 0, 1024)};
+    TRY(hf_count(x, "num_heads", &l->key_heads, err));
+    TRY(hf_count(x, "num_kv_heads", &kv, err));
+    TRY(hf_count(x, "conv_size", &l->convolution, err));
+    TRY(hf_flag(x, "use_short_conv", &convolved, err));
+    TRY(hf_flag(x, "use_output_gate", &gated, err));
+    TRY(hf_flag(x, "elementwise_affine", &affine, err));
+    TRY(HF_FIELDS(x, fields, err));
+    if (!gated || (kv && kv != l->key_heads))
+        return json_refuse(x->root, err, "key \"%s\": expected %s",
+                           gated ? "num_kv_heads" : "use_output_gate",
+                           gated ? "num_heads" : "true");
+    if (!l->key_heads) return json_refuse(x->root, err, "key \"num_heads\": expected at least 1");
+    if (!convolved) l->convolution = 0;
+    l->value_heads = l->key_heads;
+    l->key_width = (int64_t)((double)h * keys) / l->key_heads;
+    l->value_width = (int64_t)((double)h * values) / l->key_heads;
+    x->linear_values = affine ? l->value_width : 0;
+    if (!fixed) {
+        int64_t decays = l->key_heads * l->key_width;
+        x->linear_products = 16 * (h + decays), x->linear_values += decays;
+    }
+    x->shape.head_width = 0;
+    TRY(read_attention(x, &attention, err));
+    return read_ratio(x, fixed ? 2 : 4, err);
 }
 
 enum status hf_arrange_gated_deltanet(struct hf_model *x, struct error *err)

@@ -6,8 +6,10 @@
 
 // A dense layer after the first token: of the encoder itself, or of what sorts sequences alone.
 static const char pooled[] = "bert ernie roberta xlm-roberta camembert data2vec-text "
-                             "megatron-bert",
+                             "megatron-bert albert",
                   sorted[] = "distilbert deberta-v2 eurobert electra";
+bool hf_is_pooled(const char *name) { return name_is_listed(pooled, name, strlen(name)); }
+
 enum task {
     TASK_MODEL,
     TASK_SEQUENCE,
@@ -54,10 +56,9 @@ enum status hf_read_labels(const struct hf_model *x, int64_t *to, struct error *
 
 bool hf_is_headless(const struct hf_model *x, const char *architecture)
 {
-    static const char ends[] = "chatglm gemma3n_text"; // whose model has more than the layers
     const char *name = x->class->name;
-    return !x->class->both && !name_is_listed(ends, name, strlen(name)) &&
-           task_of(architecture) != TASK_OTHER &&
+    if (x->class->headless) return true;
+    return !x->class->both && strcmp(name, "chatglm") && task_of(architecture) != TASK_OTHER &&
            (task_of(architecture) != TASK_DETECT || !strcmp(name, "electra"));
 }
 
@@ -67,10 +68,12 @@ enum status hf_read_other_head(struct hf_model *x, struct error *err)
     const char *name = x->class->name;
     size_t length = strlen(name);
     enum task task = task_of(x->built);
-    bool pools = name_is_listed(pooled, name, length), modern = !strncmp(name, "modernbert", 10),
+    bool pools = hf_is_pooled(name), modern = !strncmp(name, "modernbert", 10),
          encodes = pools || modern || name_is_listed(sorted, name, length), biased = false,
          norm_bias = false;
-    int64_t width = encodes ? s->hidden : shape_embedding_width(s), labels = 2, values = 0;
+    bool more = x->class->headless || !strcmp(name, "gemma3n_text"); // their models have more
+    int64_t width = encodes ? s->hidden : shape_embedding_width(s), labels = 2,
+            values = more ? x->head_values : 0;
     TRY(hf_read_labels(x, &labels, err));
     if (task == TASK_CHOICE || task == TASK_DETECT) labels = 1;
     if (task == TASK_QUESTION && !encodes) labels = 2;
@@ -84,13 +87,14 @@ enum status hf_read_other_head(struct hf_model *x, struct error *err)
              (task == TASK_SEQUENCE || task == TASK_CHOICE || task == TASK_DETECT ||
               (pools && task == TASK_MODEL)))
         values += (s->hidden + 1) * s->hidden;
-    if (task != TASK_MODEL)
+    if (task != TASK_MODEL && !x->class->headless)
         values += labels * (width + (is_biased || task == TASK_TOKEN || task == TASK_QUESTION));
-    x->layers[x->layer_count - 1].values += values;
+    *(x->class->shared_layers ? &x->embedding_values : &x->layers[x->layer_count - 1].values) +=
+        values;
     x->depth = 0;
     said_line(x->asked->said,
               "architectures: %s: no head of a language model; what follows the layers, %lld "
-              "parameters, is part of the last one",
-              x->built, (long long)values);
+              "parameters, is part of the %s",
+              x->built, (long long)values, x->class->shared_layers ? "embedding" : "last one");
     return OK;
 }

@@ -1,4 +1,4 @@
-// Encoders of images alone: patches, blocks, and what reads the class token.
+// Encoders of images, alone or before text: patches, blocks, and what reads the class token.
 #include <string.h>
 
 #include "data/import/hf/internal.h"
@@ -12,6 +12,7 @@ struct image_class {
     bool by_ratio;             // the width of the feed-forward part is mlp_ratio times hidden
     bool dense;                // the model has a dense layer on the class token
     bool clip, siglip, masked; // a norm before the blocks; a head of attention; a mask's token
+    int64_t hidden, ffn, heads, layers, size; // 0: 768, 3072, 12, 12 and 224
 };
 static const struct image_class image_classes[] = {
     {.name = "vit",
@@ -52,6 +53,17 @@ static const struct image_class image_classes[] = {
      .patch = 16,
      .epsilon = 1e-6,
      .siglip = true},
+    {.name = "llava", // what its class has without a vision_config
+     .activation = "quick_gelu",
+     .patch = 14,
+     .epsilon = 1e-5,
+     .placed = 1,
+     .clip = true,
+     .hidden = 1024,
+     .ffn = 4096,
+     .heads = 16,
+     .layers = 24,
+     .size = 336},
 };
 
 static const struct image_class *find_image_class(const char *name)
@@ -61,7 +73,11 @@ static const struct image_class *find_image_class(const char *name)
     return NULL;
 }
 
-bool hf_is_of_images(const char *type) { return find_image_class(type) != NULL; }
+bool hf_is_of_images(const char *type)
+{
+    const struct image_class *c = find_image_class(type);
+    return c && !c->size;
+}
 
 struct images {
     int64_t layers, patches, channels, patch, registers;
@@ -73,21 +89,24 @@ static enum status read_images(struct hf_model *x, const struct image_class *c, 
                                struct error *err)
 {
     struct shape *s = &x->shape;
-    int64_t size = 224;
+    int64_t size = c->size ? c->size : 224;
     bool gated = false;
     const char *const keys[] = {"hidden_size", "num_attention_heads", "num_hidden_layers",
                                 "image_size",  "patch_size",          "num_channels"};
     int64_t *const counts[] = {&s->hidden, &s->heads,  &to->layers,
                                &size,      &to->patch, &to->channels};
-    *s = (struct shape){.hidden = 768,
-                        .ffn = 3072,
-                        .heads = 12,
+    *s = (struct shape){.hidden = c->hidden ? c->hidden : 768,
+                        .ffn = c->ffn ? c->ffn : 3072,
+                        .heads = c->heads ? c->heads : 12,
                         .norm_epsilon = c->epsilon,
                         .qkv_bias = true,
                         .linear_bias = true,
                         .activation = c->activation};
-    *to = (struct images){
-        .layers = 12, .channels = 3, .patch = c->patch, .masked = c->masked, .ratio = 4};
+    *to = (struct images){.layers = c->layers ? c->layers : 12,
+                          .channels = 3,
+                          .patch = c->patch,
+                          .masked = c->masked,
+                          .ratio = 4};
     struct json_field fields[] = {FIELD_NUMBER("layer_norm_eps", OPTIONAL, &s->norm_epsilon, 0, 1),
                                   FIELD_NUMBER("mlp_ratio", OPTIONAL, &to->ratio, 0.01, 1000)};
     for (size_t i = 0; i < ARRAY_LENGTH(keys); i++) {
@@ -165,48 +184,72 @@ static enum status read_end(struct hf_model *x, const struct image_class *c, con
     return OK;
 }
 
-enum status hf_build_images(struct model *m, struct hf_model *x, const char *type,
-                            struct error *err)
+// The runs of an encoder of images, whose shape is x's then; the last one may be its end.
+static enum status read_runs(struct hf_model *x, const struct image_class *c, const char *built,
+                             struct hf_tower *to, int64_t *patches, struct error *err)
 {
-    const struct image_class *c = find_image_class(type);
     struct images i;
     struct layer_run end;
-    const char *built = NULL;
-    struct hf_class *class = TAKE(x->arena, 1, struct hf_class);
-    *class = (struct hf_class){.name = c->name, .of_images = true};
-    x->class = class;
-    TRY(hf_read_architecture(x, &built, err));
-    if (!built || strlen(built) < 5) {
-        built = "Model";
-        said_assume(x->asked->said, "architectures: the Model of a %s", type);
-    }
     TRY(read_images(x, c, &i, err));
     TRY(read_end(x, c, built, &end, err));
-    struct shape *s = &x->shape;
-    int64_t h = s->hidden, tokens = i.patches + c->placed;
-    m->runs = TAKE(x->arena, 3, struct layer_run);
+    int64_t h = x->shape.hidden, tokens = i.patches + c->placed;
     // Tokens, positions, a norm after the blocks and maybe one before them.
-    m->runs[0] = (struct layer_run){
+    to->runs[0] = (struct layer_run){
         .name = "patches",
         .kind = LAYER_PROJECTOR,
         .count = 1,
         .tokens = i.patches,
         .projector = {i.channels * i.patch * i.patch, 0, h, !c->clip},
         .more_values = h * (c->placed + i.registers + i.masked + tokens + 2 + 2 * c->clip)};
-    m->runs[1] = (struct layer_run){.name = "vision",
-                                    .kind = LAYER_BLOCK,
-                                    .count = (int)i.layers,
-                                    .recomputable = true,
-                                    .bidirectional = true,
-                                    .tokens = tokens + i.registers,
-                                    .more_values = c->by_ratio ? 2 * h : 0};
-    if (end.count) m->runs[2] = end;
-    m->run_count = 2 + end.count, m->layer_count = (int)i.layers + 1 + end.count;
-    m->shape = *s;
-    m->shape.vocabulary = end.count ? end.projector.outputs : h; // which no run has
+    to->runs[1] = (struct layer_run){.name = "vision",
+                                     .kind = LAYER_BLOCK,
+                                     .count = (int)i.layers,
+                                     .recomputable = true,
+                                     .bidirectional = true,
+                                     .tokens = tokens + i.registers,
+                                     .more_values = c->by_ratio ? 2 * h : 0};
+    if (end.count) to->runs[2] = end;
+    to->count = 2 + end.count, *patches = i.patches;
+    return OK;
+}
+
+enum status hf_read_image_tower(const struct hf_model *part, const char *type, const char *built,
+                                struct hf_tower *to, int64_t *patches, struct error *err)
+{
+    struct hf_model own = *part;
+    struct shape *shape = TAKE(part->arena, 1, struct shape);
+    TRY(read_runs(&own, find_image_class(type), built, to, patches, err));
+    *shape = own.shape, shape->positions = to->runs[1].tokens;
+    to->runs[1].shape = shape;
+    return OK;
+}
+
+enum status hf_build_images(struct model *m, struct hf_model *x, const char *type,
+                            struct error *err)
+{
+    const struct image_class *c = find_image_class(type);
+    struct hf_tower tower;
+    int64_t patches;
+    const char *built = NULL;
+    struct hf_class *class = TAKE(x->arena, 1, struct hf_class);
+    *class = (struct hf_class){.name = c->name, .textless = true};
+    x->class = class;
+    TRY(hf_read_architecture(x, &built, err));
+    if (!built || strlen(built) < 5) {
+        built = "Model";
+        said_assume(x->asked->said, "architectures: the Model of a %s", type);
+    }
+    TRY(read_runs(x, c, built, &tower, &patches, err));
+    m->runs = TAKE(x->arena, tower.count, struct layer_run);
+    for (int i = 0; i < tower.count; i++) {
+        m->runs[m->run_count++] = tower.runs[i];
+        m->layer_count += tower.runs[i].count;
+    }
+    m->shape = x->shape; // no run has a vocabulary
+    m->shape.vocabulary = tower.count > 2 ? tower.runs[2].projector.outputs : x->shape.hidden;
     m->shape.no_final_norm = true;
     said_line(x->asked->said, "%s: an image of %lld patches is a sequence", type,
-              (long long)i.patches);
+              (long long)patches);
     TRY(hf_say_keys(x, m->document.path, err));
     return model_check(m, err);
 }

@@ -45,7 +45,8 @@ struct hf_model {
     struct expert_shape experts;
     struct hf_layer *layers; // [layer_count]
     int64_t layer_count, window;
-    int64_t front; // layers of another kind before the others: dense ones, or those of an encoder
+    bool sorts_too; // beside the head of a language model it says whether a text follows another
+    int64_t front;  // layers of another kind before the others: dense ones, or those of an encoder
     int64_t embedding_values, head_values; // more_values of both ends
     int64_t layer_values, mixture_values;  // of each layer; of one with experts in addition
     int64_t linear_values;                 // of one with linear attention in addition
@@ -76,7 +77,9 @@ struct hf_class {
     bool fixed_head_width;    // hidden / heads, whatever a key head_dim says
     bool floored_heads;       // hidden / heads need not be whole
     bool both;                // an encoder and its decoder
-    bool of_images;           // alone
+    bool textless;            // of images or sound alone
+    bool shared_layers;       // all have the parameters of one
+    bool headless;            // no task has logits: head_values are what follows the layers
     bool experts_as_ffn; // the width of an expert is intermediate_size, whatever another key says
     bool maybe_dense;    // 0 experts are allowed: the layers are not mixtures then
     bool flat;       // a config of several modalities may have the text's keys next to the others
@@ -130,7 +133,7 @@ enum status hf_dropout(struct hf_model *x, const struct hf_share *shares, size_t
     hf_dropout(x, (const struct hf_share[]){__VA_ARGS__},                                          \
                ARRAY_LENGTH(((const struct hf_share[]){__VA_ARGS__})), err)
 enum status hf_text(const struct hf_model *x, const char *key, const char **to, struct error *err);
-// Numbers below layer_count; sets *listed[i] for each. Absent or null: sets none.
+// Sets *listed[i] for each number; says how many name no layer. Absent or null: sets none.
 enum status hf_layer_list(const struct hf_model *x, const char *key, bool **listed,
                           struct error *err);
 // A word per layer; NULL: the key is absent.
@@ -169,16 +172,26 @@ bool hf_has_tower(const char *type);
 enum status hf_read_tower(const struct hf_model *whole, const char *type, int64_t width,
                           struct hf_tower *to, struct error *err);
 
-// heads.c: whether what an architecture ends with is not the head of a language model; what it is,
-// after the layers are known.
+// heads.c: whether a class has a dense layer on the first token, for what sorts texts; whether what
+// an architecture ends with is not the head of a language model; what it is, after the layers are
+// known.
+bool hf_is_pooled(const char *name);
 bool hf_is_headless(const struct hf_model *x, const char *architecture);
 enum status hf_read_other_head(struct hf_model *x, struct error *err);
 enum status hf_read_labels(const struct hf_model *x, int64_t *to, struct error *err); // how many
 
-// images.c: whether it is an encoder of images alone; its model.
+// images.c: whether it is an encoder of images alone; its model; or its runs before text, by the
+// part's keys: built, what it ends with, as an architecture's name.
 bool hf_is_of_images(const char *type);
+enum status hf_read_image_tower(const struct hf_model *part, const char *type, const char *built,
+                                struct hf_tower *to, int64_t *patches, struct error *err);
 enum status hf_build_images(struct model *m, struct hf_model *x, const char *type,
                             struct error *err);
+
+// sound.c: the same of encoders of sound.
+bool hf_is_of_sound(const char *type);
+enum status hf_build_sound(struct model *m, struct hf_model *x, const char *type,
+                           struct error *err);
 
 // find.c: the first of `architectures`; NULL: none is stated.
 enum status hf_read_architecture(const struct hf_model *x, const char **to, struct error *err);
@@ -240,10 +253,11 @@ hf_reader hf_read_gemma4_inputs, hf_arrange_gemma4_inputs, hf_read_gemma3n, hf_a
 
 // ---- others.c: encoders, encoder-decoders
 hf_reader hf_read_ernie_bert, hf_read_megatron_bert, hf_read_electra, hf_read_distilbert,
-    hf_read_eurobert, hf_read_umt5, hf_read_bart, hf_arrange_bart;
+    hf_read_eurobert, hf_read_umt5, hf_read_bart, hf_arrange_bart, hf_read_clip_text,
+    hf_read_whisper, hf_arrange_whisper, hf_read_speech_to_text, hf_read_albert;
 
 // ---- flash.c
-hf_reader hf_read_flash_transformer, hf_read_gated_deltanet, hf_arrange_gated_deltanet;
+hf_reader hf_read_flash_transformer, hf_read_gated_deltanet, hf_arrange_gated_deltanet, hf_read_gla;
 
 // ---- variants.c: by layer_types, else all but every `interval`-th
 enum status hf_arrange_linear(struct hf_model *x, int64_t interval, struct error *err);

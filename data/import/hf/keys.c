@@ -78,8 +78,14 @@ enum status hf_layer_list(const struct hf_model *x, const char *key, bool **list
     *listed = TAKE(x->arena, x->layer_count, bool);
     TRY(list_of(x, key, &array, err));
     if (!json_is_present(&array)) return OK;
-    TRY(json_counts(&array, 0, (double)(x->layer_count - 1), &numbers, &count, x->arena, err));
-    for (int i = 0; i < count; i++) (*listed)[numbers[i]] = true;
+    TRY(json_counts(&array, 0, LAYERS_MAX, &numbers, &count, x->arena, err));
+    int beyond = 0;
+    for (int i = 0; i < count; i++)
+        if (numbers[i] < x->layer_count) (*listed)[numbers[i]] = true;
+        else beyond++;
+    if (beyond && x->asked)
+        said_line(x->asked->said, "%s: %d of its %d numbers name none of the %lld layers: left out",
+                  key, beyond, count, (long long)x->layer_count);
     return OK;
 }
 

@@ -199,6 +199,20 @@ enum status hf_read_electra(struct hf_model *x, struct error *err)
     return OK;
 }
 
+// As ELECTRA, with one layer for all.
+enum status hf_read_albert(struct hf_model *x, struct error *err)
+{
+    static const char *const keys[] = {"num_hidden_groups", "inner_group_num"};
+    for (size_t i = 0; i < ARRAY_LENGTH(keys); i++) {
+        int64_t groups = 1;
+        TRY(hf_count(x, keys[i], &groups, err));
+        if (groups != 1)
+            return json_refuse(x->root, err, "key \"%s\": expected 1: one layer for all", keys[i]);
+    }
+    TRY(hf_read_electra(x, err));
+    return HF_DROPOUT(x, err, {"attention_probs_dropout_prob", 0}, {"hidden_dropout_prob", 0});
+}
+
 // Further embeddings, of tasks.
 enum status hf_read_ernie_bert(struct hf_model *x, struct error *err)
 {
@@ -231,6 +245,30 @@ enum status hf_read_eurobert(struct hf_model *x, struct error *err)
     TRY(hf_read_llama(x, err));
     if (x->shape.linear_bias) x->head_values = x->shape.vocabulary;
     return OK;
+}
+
+// CLIP's and SigLIP's texts: a product of the last token's state, with scales beside images.
+enum status hf_read_clip_text(struct hf_model *x, struct error *err)
+{
+    struct shape *s = &x->shape;
+    const char *type = "";
+    TRY(hf_text(&(struct hf_model){.root = x->whole, .arena = x->arena}, "model_type", &type, err));
+    bool beside = hf_has_tower(type), clip = !strcmp(x->class->name, "clip_text");
+    const struct hf_model *of = &(const struct hf_model){
+        .root = beside && clip ? x->whole : x->root, .arena = x->arena, .asked = x->asked};
+    int64_t outputs = clip ? 512 : s->hidden;
+    const char *built = x->built ? x->built : "";
+    if (strstr(built, "For"))
+        return json_refuse(x->root, err,
+                           "architectures: %s is not read: of a %s, its Model and "
+                           "ModelWithProjection are",
+                           built, x->class->name);
+    TRY(hf_count(x, "max_position_embeddings", &s->positions, err));
+    TRY(hf_count(of, clip ? "projection_dim" : "projection_size", &outputs, err));
+    s->kv_heads = s->heads;
+    x->head_values = clip ? outputs * s->hidden + beside : outputs * (s->hidden + 1) + 2 * beside;
+    if (clip && !beside && !strstr(built, "WithProjection")) x->head_values = 0;
+    return HF_DROPOUT(x, err, {"attention_dropout", 0});
 }
 
 enum status hf_arrange_bert(struct hf_model *x, struct error *err)
@@ -301,7 +339,9 @@ static const struct sequence_pair {
              {"marian", 0, false, false, 0},
              {"m2m_100", -1, false, true, 0},
              {"blenderbot", 0, false, true, 2},
-             {"blenderbot-small", 0, true, false, 0}};
+             {"blenderbot-small", 0, true, false, 0},
+             {"whisper", -1, false, true, 0},
+             {"speech_to_text", -1, false, true, 12}};
 
 enum status hf_read_bart(struct hf_model *x, struct error *err)
 {
@@ -327,6 +367,56 @@ enum status hf_read_bart(struct hf_model *x, struct error *err)
     s->no_final_norm = !own->last_norm;
     x->front = x->layer_count, x->layer_count += layers;
     return HF_DROPOUT(x, err, {"attention_dropout", 0}, {"dropout", 0.1});
+}
+
+// ---- the same with sound before the encoder
+
+// Two convolutions over three neighbours, positions of both; keys have no bias.
+enum status hf_read_whisper(struct hf_model *x, struct error *err)
+{
+    struct shape *s = &x->shape;
+    int64_t mels = 80, frames = 1500, words = 448, h = s->hidden;
+    TRY(hf_count(x, "num_mel_bins", &mels, err));
+    TRY(hf_count(x, "max_source_positions", &frames, err));
+    TRY(hf_count(x, "max_target_positions", &words, err));
+    s->positions = frames + words, s->qkv_bias = false;
+    x->embedding_values += h * (3 * mels + 1) + h * (3 * h + 1);
+    return OK;
+}
+
+enum status hf_arrange_whisper(struct hf_model *x, struct error *err)
+{
+    TRY(hf_arrange_bart(x, err));
+    for (int64_t i = 0; i < x->layer_count; i++)
+        x->layers[i].values += (i < x->front ? 2 : 4) * x->shape.hidden;
+    return OK;
+}
+
+// Convolutions whose outputs are halved by gates.
+enum status hf_read_speech_to_text(struct hf_model *x, struct error *err)
+{
+    int64_t width = 80, channels = 1, inner = 1024, count = 2, *kernels = NULL, five[] = {5, 5};
+    int given = 2;
+    struct json array = {0};
+    struct json_field fields[] = {FIELD_ARRAY("conv_kernel_sizes", OPTIONAL, &array)};
+    TRY(hf_count(x, "input_feat_per_channel", &width, err));
+    TRY(hf_count(x, "input_channels", &channels, err));
+    TRY(hf_count(x, "conv_channels", &inner, err));
+    TRY(hf_count(x, "num_conv_layers", &count, err));
+    TRY(HF_FIELDS(x, fields, err));
+    kernels = five;
+    if (json_is_present(&array)) TRY(json_counts(&array, 1, 4096, &kernels, &given, x->arena, err));
+    if (given != count || count > 64 || (double)width * (double)channels > HF_SIZE_MAX)
+        return json_refuse(x->root, err, "key \"conv_kernel_sizes\": expected %lld of them",
+                           (long long)count);
+    for (int64_t i = 0; i < count; i++) {
+        int64_t outputs = i + 1 < count ? inner : 2 * x->shape.hidden,
+                inputs = i ? inner / 2 : width * channels;
+        if ((double)outputs * (double)inputs * (double)kernels[i] > HF_VALUES_MOST)
+            return json_refuse(x->root, err, "key \"conv_channels\": expected narrower ones");
+        x->embedding_values += outputs * (kernels[i] * inputs + 1);
+    }
+    return OK;
 }
 
 // A decoder has the model's shape, as its second attention asks; the encoder may have its own.

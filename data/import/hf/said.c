@@ -123,7 +123,7 @@ static enum status assume_sizes(const struct hf_model *x, struct error *err)
         {"intermediate_size", "n_inner", "ffn_dim", "moe_intermediate_size", "n_embd", "dim"},
     };
     const char *absent = NULL;
-    size_t count = x->class->of_images ? 3 : ARRAY_LENGTH(sizes) - !x->by_architecture;
+    size_t count = x->class->textless ? 3 : ARRAY_LENGTH(sizes) - !x->by_architecture;
     bool attends = false;
     for (int64_t i = 0; i < x->layer_count; i++) attends = attends || !x->layers[i].linear;
     for (size_t i = 0; i < count; i++) {

@@ -16,10 +16,12 @@ static enum status find_part(const struct hf_model *whole, const char *key, stru
                              struct part *to, struct error *err)
 {
     struct json_field fields[] = {FIELD_OBJECT(key, OPTIONAL, json)};
+    struct hf_asked *asked = TAKE(whole->arena, 1, struct hf_asked);
     TRY(HF_FIELDS(whole, fields, err));
-    *to = (struct part){.of = {.root = json, .arena = whole->arena},
+    asked->said = whole->asked->said;
+    *to = (struct part){.of = {.root = json, .arena = whole->arena, .asked = asked},
                         .present = json_is_present(json)};
-    return OK;
+    return to->present ? OK : json_parse(json, "", "{}", 2, whole->arena, err);
 }
 
 struct named_count {
@@ -90,55 +92,55 @@ static int64_t feature_layers(const struct hf_model *whole)
     return json_length(&list);
 }
 
-static enum status read_clip(const struct part *part, struct hf_tower *to, struct shape *s,
-                             int64_t *patches, struct error *err)
-{
-    int64_t layers = 12, image = 224, patch = 32, channels = 3;
-    *s = (struct shape){.hidden = 768, .ffn = 3072, .heads = 12, .norm_epsilon = 1e-5};
-    if (!part->present) // LlavaConfig's own default
-        s->hidden = 1024, s->ffn = 4096, s->heads = 16, layers = 24, image = 336, patch = 14;
-    const struct named_count counts[] = {
-        {"hidden_size", &s->hidden},
-        {"intermediate_size", &s->ffn},
-        {"num_attention_heads", &s->heads},
-        {"num_hidden_layers", &layers},
-        {"image_size", &image},
-        {"patch_size", &patch},
-        {"num_channels", &channels},
-    };
-    TRY(read_counts(part, counts, ARRAY_LENGTH(counts), err));
-    if (patch > image)
-        return json_refuse(part->of.root, err,
-                           "key \"patch_size\": expected at most image_size (%lld), found %lld",
-                           (long long)image, (long long)patch);
-    TRY(finish_shape(s, part, "quick_gelu", err));
-    *patches = (image / patch) * (image / patch);
-    s->positions = *patches + 1;
-    to->runs[0] = projector("patches", channels * patch * patch, 0, s->hidden, false, *patches);
-    // A class token, positions, a norm before the blocks and one after them.
-    to->runs[0].more_values = s->hidden * (1 + s->positions) + 4 * s->hidden;
-    to->runs[1] = encoder("vision", s, layers, s->positions, part->of.arena);
-    return OK;
-}
-
 static enum status read_llava(const struct hf_model *whole, int64_t width, struct hf_tower *to,
                               struct error *err)
 {
     struct json json = {0};
     struct part part;
-    struct shape s;
     const char *type = "clip_vision_model", *strategy = "default";
     int64_t patches = 0;
     bool bias = true;
     TRY(find_part(whole, "vision_config", &json, &part, err));
     if (part.present) TRY(hf_text(&part.of, "model_type", &type, err));
     if (strcmp(type, "clip_vision_model")) return OK; // only the text
+    if (!part.present) type = "llava";
     TRY(hf_text(whole, "vision_feature_select_strategy", &strategy, err));
     TRY(hf_flag(whole, "multimodal_projector_bias", &bias, err));
-    TRY(read_clip(&part, to, &s, &patches, err));
-    to->runs[2] = projector("projector", s.hidden * feature_layers(whole), width, width, bias,
-                            strcmp(strategy, "full") ? patches : patches + 1);
+    TRY(hf_read_image_tower(&part.of, type, "Model", to, &patches, err));
+    to->runs[2] = projector("projector", to->runs[0].projector.outputs * feature_layers(whole),
+                            width, width, bias, strcmp(strategy, "full") ? patches : patches + 1);
     to->count = 3;
+    return OK;
+}
+
+// ---- clip, siglip: an encoder of images beside one of texts
+
+// What is made of an image is as wide as what is made of a text, which comes next here.
+static enum status read_pair(const struct hf_model *whole, int64_t width, struct hf_tower *to,
+                             struct error *err)
+{
+    struct json json = {0};
+    struct part part;
+    const char *kind = NULL;
+    int64_t patches, outputs = 512;
+    TRY(hf_text(whole, "model_type", &kind, err));
+    TRY(find_part(whole, "vision_config", &json, &part, err));
+    bool clip = !strcmp(kind, "clip");
+    TRY(hf_read_image_tower(&part.of, clip ? "clip_vision_model" : "siglip_vision_model",
+                            clip ? "WithProjection" : "Model", to, &patches, err));
+    if (clip) {
+        TRY(hf_count(whole, "projection_dim", &outputs, err));
+        to->runs[2].projector.outputs = outputs;
+    }
+    if (to->count < 3 || to->runs[2].projector.outputs != width)
+        return json_refuse(whole->root, err,
+                           "vision_config: expected an end as wide as the text's %lld, found %lld",
+                           (long long)width,
+                           (long long)(to->count < 3 ? 0 : to->runs[2].projector.outputs));
+    said_line(whole->asked->said,
+              "%s: its images (%lld patches) are planned before its texts; the products of all "
+              "pairs of a batch are left out",
+              kind, (long long)patches);
     return OK;
 }
 
@@ -215,6 +217,8 @@ static const struct {
     enum status (*read)(const struct hf_model *whole, int64_t width, struct hf_tower *to,
                         struct error *err);
 } towers[] = {{"llava", "vision_config", read_llava},
+              {"clip", "vision_config", read_pair},
+              {"siglip", "vision_config", read_pair},
               {"qwen2_vl", "vision_config", read_qwen2_vl},
               {"qwen2_audio", "audio_config", read_qwen2_audio}};
 

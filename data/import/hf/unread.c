@@ -17,7 +17,7 @@ static const struct unread {
     const char *names, *has, *nearest;
 } unread[] = {
     {"recurrent_gemma", "layers of linear attention", "gemma2"},
-    {"gla delta_net gsa hgrn hgrn2 retnet gated_deltaproduct", FLASH, "gated_deltanet"},
+    {"delta_net gsa hgrn hgrn2 gated_deltaproduct", FLASH, "gated_deltanet"},
     {"rwkv6 rwkv7", FLASH, "rwkv"},
     {"kda", FLASH, "kimi_linear"},
     {"samba", FLASH, "mamba"},
@@ -41,14 +41,11 @@ static const struct unread {
     {"ernie4_5_vl_moe", "experts of images beside those of text", "ernie4_5_moe"},
     {"unlimited_ocr", "windows beside a part that all tokens see", "deepseek_ocr2"},
     {"voxtral_realtime", "norms that depend on a delay", "mistral"},
-    {"whisper", "an encoder of sound beside its decoder", "qwen2_audio"},
     {"gemma4_assistant gemma4_unified_assistant",
      "layers on the keys of the model that it drafts for", "gemma4_text"},
     {"git", "an encoder of images before its decoder", "llava"},
-    {"clip siglip", "towers of images and of text alone", "llava"},
     {"modernvbert", "a tower before an encoder", "modernbert"},
     {"evolla", "layers that attend to a protein, and its encoder", "llama"},
-    {"albert", "one layer for all, between embeddings of another width", "bert"},
     {"t5gemma", PAIRED, "gemma2"},
     {"t5gemma2", PAIRED, "gemma3_text"},
     {"deberta", "scores in products of its own", "deberta-v2"},
@@ -58,7 +55,7 @@ static const struct unread {
     {"led", "windows in an encoder beside its decoder", "bart"},
     {"kyutai_speech_to_text moshi", "a table for each stream of sound", "llama"},
     {"chameleon emu3", "tokens of images among those of text", "llama"},
-    {"idefics", "layers of cross attention to images", "mllama_text_model"},
+    {"idefics", "layers of cross attention to images", "mllama_text"},
     {"xlm", "embeddings of languages", "roberta"},
 };
 
@@ -96,7 +93,8 @@ struct fit {
 static int letters_alike(const char *a, const char *b)
 {
     int count = 0;
-    while (a[count] && a[count] == b[count]) count++;
+    while (a[count] && tolower((unsigned char)a[count]) == tolower((unsigned char)b[count]))
+        count++;
     return count < 3 ? 0 : count;
 }
 
