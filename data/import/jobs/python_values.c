@@ -143,7 +143,7 @@ static enum status read_several(struct python *p, const char *key, struct error 
     skip_space(p);
     if (known && r->at < r->end && strchr(",)}", *r->at)) return OK;
     python_skip_expression(p, true);
-    return *key && p->module ? source_add(r, key, python_unknown(p, from), err) : OK;
+    return source_add(r, *key ? key : "**", python_unknown(p, from), err);
 }
 
 enum status python_arguments(struct python *p, const char *key, char close, struct error *err)
@@ -188,6 +188,13 @@ const char *python_key(struct python *p)
     return key;
 }
 
+static const struct variable *variable_named(const struct python *p, const char *name)
+{
+    for (int i = p->variable_count - 1; i >= 0; i--)
+        if (!strcmp(p->variables[i].name, name)) return &p->variables[i];
+    return NULL;
+}
+
 static bool read_sum(struct python *p, double *to);
 
 static void skip_blanks(struct python *p)
@@ -225,7 +232,15 @@ static bool read_factor(struct python *p, double *to)
         text[length] = '\0', *to = strtod(text, &end);
         return !*end && end > text;
     }
-    const struct setting *at = p->module ? setting_of(r->s, python_key(p)) : NULL;
+    const char *name = python_key(p);
+    const struct variable *v = p->module ? NULL : variable_named(p, name);
+    if (v) {
+        struct settings_source before = *r;
+        p->depth++, r->at = v->at, r->line = v->line;
+        bool read = python_number(p, to);
+        return p->depth--, *r = before, read;
+    }
+    const struct setting *at = p->module ? setting_of(r->s, name) : NULL;
     return at && at->text && *at->text && (*to = strtod(at->text, &end), !*end);
 }
 
@@ -293,13 +308,6 @@ static enum status read_number(struct python *p, const char *key, struct error *
 
 // ---- values
 
-static const struct variable *variable_named(const struct python *p, const char *name)
-{
-    for (int i = p->variable_count - 1; i >= 0; i--)
-        if (!strcmp(p->variables[i].name, name)) return &p->variables[i];
-    return NULL;
-}
-
 static enum status read_variable(struct python *p, const struct variable *v, const char *key,
                                  struct error *err)
 {
@@ -316,19 +324,21 @@ static enum status read_variable(struct python *p, const struct variable *v, con
 static enum status read_word(struct python *p, const char *key, struct error *err)
 {
     struct settings_source *r = &p->source;
-    const char *name = p->module ? python_key(p) : python_name(p);
+    const char *from = r->at, *name = p->module ? python_key(p) : python_name(p);
     size_t length = strlen(name);
     if (!strcmp(name, "True") || !strcmp(name, "False"))
         return source_add(r, key, *name == 'T' ? "true" : "false", err);
     if (!strcmp(name, "None")) return source_add(r, key, NULL, err);
     source_skip_blanks(r);
-    if (r->at < r->end && strchr("\"'", *r->at)) return OK; // f"{NAME}", r"..."
+    if (r->at < r->end && strchr("\"'", *r->at)) // f"{NAME}", r"..."
+        return p->module || !*key ? OK : source_add(r, key, python_unknown(p, from), err);
     if (r->at == r->end || *r->at != '(') {
         const struct variable *v = p->module ? NULL : variable_named(p, name);
         bool found = false;
         if (p->module) TRY(copy_named(p, name, key, &found, err));
         if (p->module) return found || !*key ? OK : source_add(r, key, name, err);
-        return v ? read_variable(p, v, key, err) : OK;
+        if (v) return read_variable(p, v, key, err);
+        return *key ? source_add(r, key, python_unknown(p, from), err) : OK;
     }
     r->at++;
     bool config = length > 7 && !strcmp(name + length - 7, ".Config");
@@ -396,7 +406,7 @@ enum status python_value(struct python *p, const char *key, bool in_brackets, st
         TRY(source_string(r, &text, err));
         r->at = behind, r->line = there;
         TRY(source_add(r, key, text, err));
-    } else if (p->module && !isdigit((unsigned char)*r->at) && python_number(p, &number)) {
+    } else if (!isdigit((unsigned char)*r->at) && python_number(p, &number)) {
         TRY(source_add(r, key, python_number_text(p, number), err));
     } else if (*r->at == '(' && in_round_brackets(p)) {
         r->at++, skip_space(p);
@@ -421,7 +431,7 @@ enum status python_value(struct python *p, const char *key, bool in_brackets, st
         if (!isspace((unsigned char)*behind) && *key) {
             if (*behind == '#' || *behind == ';') break;
             drop(python_settings(p), key);
-            return p->module ? source_add(r, key, python_unknown(p, from), err) : OK;
+            return source_add(r, key, python_unknown(p, from), err);
         }
     return OK;
 }

@@ -81,18 +81,37 @@ static bool is_blank_line(const struct python *p)
     return at == p->source.end || *at == '\n' || *at == '\r' || *at == '#';
 }
 
-static void skip_block(struct python *p, int indent)
+// "config.training.steps = x" where it may not be run, or "*= x": not known any more.
+static enum status lose_assigned(struct python *p, struct error *err)
+{
+    struct settings_source *r = &p->source, before = *r;
+    const char *name = python_name(p);
+    size_t length = p->root ? strlen(p->root) : 0, sign = 0;
+    if (python_at(p, "return ") || !strcmp(name, "return"))
+        said_assume(&r->s->said, "line %d: what a branch returns is not taken", r->line);
+    source_skip_blanks(r);
+    while (r->at + sign < r->end && sign < 2 && strchr("+-*/%|", r->at[sign])) sign++;
+    bool assigns = r->end - r->at > (long)sign + 1 && r->at[sign] == '=' && r->at[sign + 1] != '=';
+    *r = before;
+    if (!length || !assigns || strncmp(name, p->root, length) || name[length] != '.') return OK;
+    return source_add(r, name + length + 1, python_unknown(p, before.at), err);
+}
+
+static enum status skip_block(struct python *p, int indent, struct error *err)
 {
     while (p->source.at < p->source.end && (is_blank_line(p) || indent_of(p) > indent)) {
         if (is_blank_line(p)) {
             python_skip_line(p);
             continue;
         }
+        p->source.at += indent_of(p);
+        TRY(lose_assigned(p, err));
         python_skip_expression(p, false);
         while (p->source.at < p->source.end && *p->source.at == ',') // of a tuple
             p->source.at++, python_skip_expression(p, false);
         python_skip_line(p);
     }
+    return OK;
 }
 
 static enum status assign(struct python *p, const char *name, struct error *err)
@@ -136,8 +155,7 @@ static enum status read_statement(struct python *p, int indent, bool *returned, 
         python_at(p, "def ")) {
         python_skip_expression(p, false);
         python_skip_line(p);
-        skip_block(p, indent);
-        return OK;
+        return skip_block(p, indent, err);
     }
     if (python_at(p, "return ")) {
         *returned = true;
@@ -148,9 +166,13 @@ static enum status read_statement(struct python *p, int indent, bool *returned, 
                                                 : read_base(p, name, err);
         return OK;
     }
+    struct settings_source begin = *r;
     const char *name = python_name(p);
     source_skip_blanks(r);
-    if (*name && r->end - r->at > 1 && *r->at == '=' && r->at[1] != '=') {
+    if (*name && r->end - r->at > 1 && strchr("+-*/%|", *r->at)) {
+        *r = begin;
+        TRY(lose_assigned(p, err));
+    } else if (*name && r->end - r->at > 1 && *r->at == '=' && r->at[1] != '=') {
         r->at++;
         source_skip_blanks(r);
         TRY(assign(p, name, err));
@@ -219,6 +241,22 @@ static enum status choose(struct python *p, const char **name, struct error *err
                   r->s->document.path, count, list, count > NAMES_LISTED ? " ..." : "");
 }
 
+// "N = 2" of the file, which its functions name.
+static void keep_constants(struct python *p)
+{
+    struct settings_source *r = &p->source;
+    for (r->at = r->s->begin; r->at < r->end; python_skip_line(p)) {
+        const char *name = !strchr(" \t#", *r->at) ? python_name(p) : "";
+        source_skip_blanks(r);
+        if (!*name || r->end - r->at < 2 || *r->at != '=' || r->at[1] == '=') continue;
+        r->at++;
+        source_skip_blanks(r);
+        GROW(r->s->arena, p->variables, p->variable_count, p->variable_capacity, 16);
+        p->variables[p->variable_count++] = (struct variable){name, r->at, r->line};
+    }
+    r->at = r->s->begin, r->line = 1;
+}
+
 // The package that model_registry is of: of an import, or the file's folder.
 static const char *model_of(const struct python *p)
 {
@@ -245,8 +283,12 @@ enum status settings_read_python(struct settings *s, const char *path, const cha
     TRY(source_open(&p.source, s, path, arena, err));
     s->last_wins = true;
     if (!name) TRY(choose(&p, &name, err));
+    keep_constants(&p);
     if (!find_function(&p, name, &f)) return refuse(err, "%s: has no function %.80s", path, name);
     TRY(read_function(&p, &f, err));
+    if (!s->count)
+        return refuse(err, "%s: line %d: %.80s returns nothing that is read without running it",
+                      path, f.line, name);
     const char *model = model_of(&p);
     if (model) TRY(source_add(&p.source, "model.name", model, err));
     return OK;

@@ -14,6 +14,8 @@ static enum status set_model(struct settings *s, struct error *err)
                  {"Float8GroupedExpertsConverter", "float8"},
                  {"MXFP8GroupedExpertsConverter", "mx"}};
     settings_rename(s, "model_spec[0]", "model.flavor");
+    const char *flavor = settings_text(s, "model.flavor");
+    if (flavor && *flavor == PYTHON_UNKNOWN) settings_replace(s, "model.flavor", NULL, 0);
     for (int i = 0; i < setting_list_length(s, "model_spec.converters"); i++) {
         const char *key = arena_print(s->arena, "model_spec.converters[%d]", i),
                    *class = settings_text(s, key);
@@ -95,7 +97,23 @@ static enum status check_trainer(struct settings *s, struct error *err)
 enum status titan_read_python(struct settings *s, const char *path, const char *config,
                               struct arena *arena, struct error *err)
 {
+    // read: of other keys it does not matter that they are not known
+    static const char *const read[] = {"**",
+                                       "parallelism",
+                                       "activation_checkpoint",
+                                       "compile",
+                                       "training.local_batch_size",
+                                       "training.global_batch_size",
+                                       "training.seq_len",
+                                       "training.max_context_length",
+                                       "training.dtype",
+                                       "training.mixed_precision_param",
+                                       "training.mixed_precision_reduce",
+                                       "training.enable_cpu_offload",
+                                       "training.num_tokens_per_microbatch_per_dp_rank",
+                                       "training.num_tokens_per_train_step"};
     TRY(settings_read_python(s, path, config, arena, err));
+    for (size_t i = 0; i < ARRAY_LENGTH(read); i++) TRY(python_check_known(s, read[i], err));
     TRY(check_trainer(s, err));
     TRY(set_model(s, err));
     set_checkpointing(s);
