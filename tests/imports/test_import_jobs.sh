@@ -153,26 +153,6 @@ says 'disable_cuda_graphs is not set'
 python large "l['pipeline']==2;l['data']==8;l['micro_batch']==2;j['global_batch']==128;
     j['recompute']==['none','full'];j['compiled'];j['fused_loss'];not l['sequence_parallel'];
     l['zero']==2;l['tensor']==4"
-# What is not run is no default: a branch, an operation on what is not known, what others return.
-unknown() { # WORDS BODY ...
-    words=$1; shift
-    printf 'N = 2\ndef f() -> Trainer.Config:\n' >"$work/f.py"
-    printf '    %s\n' "$@" >>"$work/f.py"
-    "$plumbline" import torchtitan "$work/f.py" --gpus 64 -o "$work/no.json" 2>"$work/err" &&
-        wrong "torchtitan: read: $*"
-    says "$words"
-}
-plain='c = Trainer.Config(training=TrainingConfig(local_batch_size=2 * N, seq_len=4096))'
-unknown 'line 5: parallelism.tensor_parallel_degree: expected a value' "$plain" 'if cheap(c):' \
-    '    c.parallelism.tensor_parallel_degree = 4' 'return c'
-unknown 'training.local_batch_size: expected a value' "$plain" \
-    'c.training.local_batch_size *= 2' 'return c'
-unknown 'training.seq_len: expected a value' "$plain" \
-    'c.training.seq_len = c.training.seq_len // 2' 'return c'
-unknown 'line 3: parallelism: expected a value, found "par' 'return Trainer.Config(parallelism=par)'
-unknown 'line 3: \*\*: expected a value' 'return Trainer.Config(**others)'
-unknown 'f returns nothing that is read' 'return to_graph_trainer(base())'
-unknown 'f returns nothing that is read' 'if a:' '    return Trainer.Config(steps=1)'
 "$plumbline" import torchtitan "$work/llama3/config_registry.py" 2>"$work/err" -o "$work/no.json" &&
     wrong 'two functions, none named: read'
 says 'name one with --config (small, large)'

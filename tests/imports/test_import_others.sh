@@ -58,6 +58,10 @@ task='torchrun --nproc_per_node 8 tasks/main.py --num-layers 2 --hidden-size 64
     --num-attention-heads 2 --seq-length 64 --micro-batch-size 1 --task'
 launch 'fine-tunes an encoder for a task (MNLI)' megatron "$(echo $task) MNLI" --job "$work/no.json"
 launch 'does not train' megatron "$(echo $task) LAMBADA" --job "$work/no.json"
+launch ok megatron "while true; do for i in \$(seq 200); do :; done
+    $(echo $task | sed 's/tasks.main.py/pretrain_gpt.py/; s/--task//') --bf16 --vocab-size 64 \
+    --max-position-embeddings 64; sleep 1; done" --job "$work/endless.json"
+[ -s "$work/endless.json" ] || wrong "a loop without end: $(cat "$work/err")"
 swift='megatron sft --tensor_model_parallel_size 2 --micro_batch_size 1 --max_length 64'
 launch ok megatron "$swift --recompute_granularity none" --gpus 8 --job "$work/job.json"
 grep -q '"recompute": \["none"\]' "$work/job.json" || wrong "recompute: none"
@@ -67,6 +71,8 @@ launch 'expert-tensor-parallel-size 4: expected a divisor of' megatron \
 launch ok nemo 'python run_recipe.py --recipe deepseek_v4_flash_pretrain_mxfp8_config' --gpus 32 \
     --job "$work/job.json"
 grep -q '"precision": "mxfp8"' "$work/job.json" || wrong "a recipe in MXFP8"
+launch 'the recipe llama3_8b of .*scripts/performance' nemo 'python run_script.py --gpu h100 \
+    --model_recipe_name llama3_8b train.micro_batch_size=1' --gpus 8 --job "$work/no.json"
 launch ok nemo 'torchrun --nproc_per_node 8 run_recipe.py --recipe gpt_oss_20b_sft_config \
     model.offload_modules=[moe_act] \
     model.fine_grained_activation_offloading=true' --gpus 8 \

@@ -132,6 +132,28 @@ sed 's/msp/isp/' "$work/i.py" >"$work/isp.py"
 no megatron isp.py 'tensor.mode: isp gathers weights' --gpus 64
 no megatron x.py "expected InternEvo's configuration"
 
+# ---- torchtitan's functions: what is not run is no default, as a branch,
+# an operation on what is not known, what others return.
+unknown() { # WORDS BODY ...
+    words=$1; shift
+    printf 'N = 2\ndef f() -> Trainer.Config:\n' >"$work/f.py"
+    printf '    %s\n' "$@" >>"$work/f.py"
+    "$plumbline" import torchtitan "$work/f.py" --gpus 64 -o "$work/no.json" 2>"$work/err" &&
+        wrong "torchtitan: read: $*"
+    told "$words"
+}
+plain='c = Trainer.Config(training=TrainingConfig(local_batch_size=2 * N, seq_len=4096))'
+unknown 'line 5: parallelism.tensor_parallel_degree: expected a value' "$plain" 'if cheap(c):' \
+    '    c.parallelism.tensor_parallel_degree = 4' 'return c'
+unknown 'training.local_batch_size: expected a value' "$plain" \
+    'c.training.local_batch_size *= 2' 'return c'
+unknown 'training.seq_len: expected a value' "$plain" \
+    'c.training.seq_len = c.training.seq_len // 2' 'return c'
+unknown 'line 3: parallelism: expected a value, found "par' 'return Trainer.Config(parallelism=par)'
+unknown 'line 3: \*\*: expected a value' 'return Trainer.Config(**others)'
+unknown 'f returns nothing that is read' 'return to_graph_trainer(base())'
+unknown 'f returns nothing that is read' 'if a:' '    return Trainer.Config(steps=1)'
+
 # ---- Levanter, MaxText, litgpt, ColossalAI
 printf '%s\n' 'model:' '  type: llama' '  seq_len: 4096' 'trainer:' '  mp: p=f32,c=bfloat16' \
     '  train_batch_size: 1024' '  per_device_parallelism: -1' >"$work/l.yaml"
@@ -141,6 +163,8 @@ no trainer o.yaml 'gradient_checkpointing: expected true' --gpus 64
 job trainer r.yaml "l['data']==64;l['data_shard']==16" --gpus 64
 { cat "$work/l.yaml"; printf '  mesh: {axes: {model: 2}}\n'; } >"$work/r.yaml"
 no trainer r.yaml 'mesh.axes.model: is not read' --gpus 64
+{ cat "$work/l.yaml"; printf '  parameter_axis_resources:\n    embed: null\n'; } >"$work/r.yaml"
+no trainer r.yaml 'parameter_axis_resources.embed: null: an axis that is not split' --gpus 64
 job trainer l.yaml "l['micro_batch']==16;l['zero']==3;l['recompute']=='full'" --gpus 64
 printf 'python -m levanter.main.train_lm --config_path l.yaml --trainer.per_device_parallelism 4' \
     >"$work/l.sh"
@@ -152,6 +176,7 @@ told 'what is not here is in base.yml'
 sed 's/remat_policy=full/ici_pipeline_parallelism=2/' "$work/m.sh" >"$work/p.sh"
 no trainer p.sh 'ici_pipeline_parallelism: is not read: parallelism' --gpus 32
 printf '%s: %s\n' base_emb_dim 64 per_device_batch_size 1 quantization fp8 base_config b \
+    rope_theta 10000 original_seq_len 4096 \
     >"$work/m.yaml"
 job trainer m.yaml "j['sequence']==2048" --gpus 8
 told "the model's sizes are the file's"

@@ -185,9 +185,9 @@ static void take(struct settings *s, const struct script_command *c)
         if (value_of(c, nodes[i])) s->nodes = value_of(c, nodes[i]);
 }
 
-// Reinforcement learning has other names.
-static enum status refuse_rollouts(const struct settings *s, const struct script_command *c,
-                                   struct error *err)
+// Reinforcement learning has other names, Bridge's scripts/performance settings by GPU.
+static enum status refuse_others(const struct settings *s, const struct script_command *c,
+                                 struct error *err)
 {
     static const char *const parts[] = {"actor_rollout_ref.", "models.policy_trainer."};
     static const char why[] =
@@ -196,6 +196,13 @@ static enum status refuse_rollouts(const struct settings *s, const struct script
         for (size_t k = 0; k < ARRAY_LENGTH(parts); k++)
             if (!strncmp(s->items[i].key, parts[k], strlen(parts[k])))
                 return settings_refuse(s, s->items[i].key, err, "%s", why);
+    const char *measured = value_of(c, "--model_recipe_name");
+    if (measured)
+        return refuse(
+            err,
+            "%s: line %d: the recipe %.80s of Megatron Bridge's scripts/performance, whose "
+            "settings differ by GPU, is not read: write them as YAML (config.to_yaml(...))",
+            s->document.path, c->line, measured);
     for (int i = 0; i < c->count; i++)
         if (!strncmp(c->words[i], "verl.", 5))
             return refuse(err, "%s: line %d: %.80s: %s", s->document.path, c->line, c->words[i],
@@ -242,5 +249,5 @@ enum status launch_read_overrides(struct settings *s, const char *path,
                                         "run_config.yaml of a checkpoint)");
     s->nodes = script.nodes, s->of_node = script.of_node, s->said.with = script.read_in;
     take(s, found);
-    return asked->rollouts ? OK : refuse_rollouts(s, found, err);
+    return asked->rollouts ? OK : refuse_others(s, found, err);
 }

@@ -118,7 +118,7 @@ struct follow {
     // script, and the uppermost one in which files are looked for.
     const char *file, *zero, *folder, *start, *home, *root;
 };
-enum { FOLLOW_DEPTH_MAX = 40, LOOP_MAX = 2000 };
+enum { FOLLOW_DEPTH_MAX = 40, LOOP_MAX = 2000, ENDLESS_MAX = 32 };
 
 // run.c
 void script_run_list(struct follow *f, struct node *list);

@@ -356,9 +356,20 @@ static void run_count(struct follow *f, struct node *n)
     }
 }
 
+// "while true": what starts a run again and again, and does not end here.
+static bool is_endless(const struct node *n)
+{
+    const struct node *c = n->first;
+    const struct piece *word = c && !c->next && c->word_count == 1 ? c->words : NULL;
+    size_t length = word ? (size_t)(word->end - word->at) : 0;
+    return !n->plain &&
+           ((length == 4 && !strncmp(word->at, "true", 4)) || (length == 1 && *word->at == ':'));
+}
+
 static void run_while(struct follow *f, struct node *n)
 {
-    for (int i = 0; i < LOOP_MAX && script_step(f); i++) {
+    int most = is_endless(n) ? ENDLESS_MAX : LOOP_MAX;
+    for (int i = 0; i < most && script_step(f); i++) {
         struct node *last; // what only the machine knows ends the loop
         if (run_commands(f, n->first, &last) != (n->plain ? NO : YES)) break;
         script_run_list(f, n->second);

@@ -77,6 +77,10 @@ static enum status take_levanter(struct settings *s, const struct settings *pair
                        err));
     if (half && !strstr(mp, "p=f32") && !strstr(mp, "params=float32") && strchr(mp, '='))
         TRY(launch_set(s, "pure-bf16", "", err));
+    for (int i = 0; i < pairs->count; i++)
+        if (strstr(pairs->items[i].key, "axis_resources.") && !pairs->items[i].text)
+            return settings_refuse(pairs, pairs->items[i].key, err,
+                                   "null: an axis that is not split: state the layout in the job");
     bool sharded = !setting_of(pairs, "trainer.fsdp_axis") || axis;
     said_assume(&s->said, "states are %s",
                 sharded ? "sharded over data ranks, as by FSDP"
