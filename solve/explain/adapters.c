@@ -72,6 +72,9 @@ static const char *modules_of(const struct explained *x, const char **why)
                 l->format == LOG_UNKNOWN;
     *why = NULL;
     if (told(l, TOLD_ADAPTED)) return l->told[TOLD_ADAPTED].text;
+    if (l->script && l->script->adapted)
+        return *why = "the text does not say which have an adapter: its program's",
+               l->script->adapted;
     if (peft && !l->recomputes && !l->says_recompute)
         return *why = "the text does not say which have an adapter: peft's of Llama and its like",
                "q_proj,v_proj";

@@ -328,11 +328,9 @@ static void add_habits(struct explained *x)
     const struct log *l = &x->log;
     const struct prediction *p = &x->own;
     int64_t wide = 2 * p->memory.weight_bytes, answers = told_count(l, TOLD_ANSWERS);
-    bool own = l->format == LOG_TRANSFORMERS || l->format == LOG_UNKNOWN,
-         typed = !strcmp(l->told[TOLD_PRECISION].key, "torch_dtype");
+    bool own = l->format == LOG_TRANSFORMERS || l->format == LOG_UNKNOWN;
     if (!own || l->recomputes) return;
-    if (!l->seen[LOG_DEEPSPEED] && !typed && p->value_bytes == 2 &&
-        told_count(l, TOLD_ADAPTERS) > 0 && !told(l, TOLD_WEIGHT_BITS) &&
+    if (!l->shows_reading && explain_reads_wide(x) && told_count(l, TOLD_ADAPTERS) > 0 &&
         p->device_bytes + wide / 2 > failing_bytes(x, p))
         add(x, "weights_fp32", "all",
             arena_print(x->arena,
@@ -391,6 +389,15 @@ static const char *pieces_of(const struct explained *x)
         "; its report has %.1f GB reserved in pieces, which no request fits into and "
         "expandable segments join",
         (double)idle / 1e9);
+}
+
+// What a first step does not show.
+static const char *growth_of(const struct explained *x, bool fits)
+{
+    return fits && x->log.failure.grows ? "; by its text memory came to lack after steps that ran: "
+                                          "what is kept from step to "
+                                          "step, or a longer sample, is not predicted"
+                                        : "";
 }
 
 // Of a count that was assumed: the least from which on it does not fit.
@@ -459,7 +466,7 @@ const char *explain_failure(struct explained *x)
                            "card of %.1f are predicted",
                            begin, others, copied / 1e9, (double)x->own.capacity_bytes / 1e9);
     const char *more = "";
-    others = arena_print(x->arena, "%s%s", others, pieces_of(x));
+    others = arena_print(x->arena, "%s%s%s", others, pieces_of(x), growth_of(x, fits));
     add_evaluation(x, moment), add_ranks(x, moment);
     if (fits && !explain_others(x)) {
         if (!x->alternative_count) add_unshared(x);

@@ -58,6 +58,9 @@ void explain_assume_models(struct explained *x)
                            ? "it writes answers on the same GPUs: all weights over its tensor "
                              "ranks, beside the trainer's share of them"
                            : "it writes answers on the same GPUs, and keeps its share of the card");
+    if (told_count(&x->log, TOLD_ADAPTERS) > 0 && x->log.shows_reading && explain_reads_wide(x))
+        explain_assume(x, "weights_fp32", "all",
+                       "the code that reads them states no type (transformers before 5: 4 bytes)");
     if (batch)
         explain_assume(x, "rollout_batch", arena_print(x->arena, "%lld", (long long)batch),
                        "logits of that many answers of the longest length, in a forward pass");
@@ -169,6 +172,16 @@ bool explain_has_trainer(const struct log *l)
 
 static bool is_in(const char *text, const char *word) { return strstr(text, word) != NULL; }
 
+// transformers before 5 reads weights in 4 bytes unless it is given a type, which DeepSpeed's
+// engine makes narrow, and LLaMA-Factory's and ms-swift's configurations state.
+bool explain_reads_wide(const struct explained *x)
+{
+    const struct log *l = &x->log;
+    bool own = l->format == LOG_TRANSFORMERS || l->format == LOG_UNKNOWN;
+    return own && !l->recomputes && !l->seen[LOG_DEEPSPEED] && !l->typed_weights &&
+           !told(l, TOLD_WEIGHT_BITS) && strcmp(l->told[TOLD_PRECISION].text, "fp32") != 0;
+}
+
 // Weights of the model before ZeRO 3 shares them, where nothing says that they are made in shares.
 static int64_t unshared_bytes(struct explained *x, const struct run_row *row,
                               const struct prediction *p)
@@ -195,7 +208,9 @@ static int64_t moment_bytes(struct explained *x, const struct run_row *row,
     switch (x->log.failure.phase) {
     case PHASE_LOADING:
     case PHASE_PLACING:
-        return larger(unshared_bytes(x, row, p), m->weight_bytes) + m->constant_bytes;
+        return larger(unshared_bytes(x, row, p), m->weight_bytes) *
+                   (x->log.shows_reading && explain_reads_wide(x) ? 2 : 1) +
+               m->constant_bytes;
     case PHASE_RESUMING: return states + m->optimizer_bytes;
     case PHASE_SAVING:
         return shared && (is_in(shards, "fsdp") || is_in(shards, "FSDP"))
@@ -219,11 +234,18 @@ int64_t explain_moment(struct explained *x)
     return explain_try(x, &x->row, &p) ? moment_bytes(x, &x->row, &p) : 0;
 }
 
+// Frozen weights that the text's own code reads without a type.
+static int64_t wide_bytes(const struct explained *x, const struct prediction *p)
+{
+    bool frozen = told_count(&x->log, TOLD_ADAPTERS) > 0;
+    return frozen && x->log.shows_reading && explain_reads_wide(x) ? p->memory.weight_bytes : 0;
+}
+
 void explain_hold(struct explained *x, const struct run_row *row, struct prediction *p)
 {
     if (!x->log.failure.out_of_memory || *p->reason) return;
     int64_t more = others_bytes(x, row, p) + larger(step_bytes(x, p), rollout_bytes(x, row, p)) +
-                   engine_bytes(x, p) + expert_adapters(x, row);
+                   engine_bytes(x, p) + expert_adapters(x, row) + wide_bytes(x, p);
     more = larger(more, moment_bytes(x, row, p) - memory_total(&p->memory));
     p->device_bytes += more;
     p->limit_bytes = larger(p->limit_bytes - explain_others(x) - explain_pieces(x), 1);

@@ -20,6 +20,8 @@ void explain_assume_models(struct explained *x);
 void explain_leave_out_batch(struct explained *x);
 void explain_hold(struct explained *x, const struct run_row *row, struct prediction *p);
 bool explain_is_copy(const struct explained *x);
+// Whether transformers reads the weights in 4 bytes.
+bool explain_reads_wide(const struct explained *x);
 bool explain_has_trainer(const struct log *l); // transformers', or perhaps
 // Bytes on a GPU when it failed, where that was not in a training pass; else 0.
 int64_t explain_moment(struct explained *x);

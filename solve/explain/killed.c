@@ -11,11 +11,7 @@ static const double gb = 1e9;
 
 // from_pretrained makes weights on the host, in each process: in 4 bytes unless told a type
 // (transformers before 5), in a checkpoint's beside them.
-static double weight_bytes(const struct explained *x)
-{
-    bool typed = !strcmp(x->log.told[TOLD_PRECISION].key, "torch_dtype");
-    return typed ? 2 : 4;
-}
+static double weight_bytes(const struct explained *x) { return x->log.typed_weights ? 2 : 4; }
 
 // Adam's states and fp32 weights, and gradients of 4 bytes, of all replicas' shares on a node.
 static double offloaded(const struct explained *x, double parameters, double nodes)

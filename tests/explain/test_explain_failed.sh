@@ -305,4 +305,68 @@ printf '# Llama3 8B FP8 on 8xH100 is 21%% slower than BF16 & OOMs\nbatch size 2:
 reads slower.md "verdict=not measured"
 printf 'OOM: Qwen3-8B on one H100\nA batch size of 3 did not work, I reduced it to 1\n' > instead.md
 reads instead.md micro_batch=1
+# ---- adapters, bits and widths that programs have unless told, or unless they train everything
+printf 'OOM on one T4: FastLanguageModel of unsloth, Qwen3-14B\n' > unsloth.md
+reads unsloth.md adapters=16 weight_bits=4
+printf 'OOM on one T4: full finetuning by unsloth, Qwen3-14B\n' > unsloth.md
+reads unsloth.md adapters=- weight_bits=-
+printf 'OOM on one L40S: llamafactory-cli --use_unsloth --finetuning_type lora, Qwen3-14B\n' \
+    > both.md
+reads both.md adapters=1 weight_bits=-
+printf '# OOM on 4 A100\nswift sft --model Qwen/Qwen2.5-7B\n' > swift.md
+reads swift.md adapters=8
+sed 's/-7B/-7B --train_type full/' swift.md > swift_full.md
+reads swift_full.md adapters=-
+printf '# OOM on one 4090\ntune run full_finetune_single_device --config llama3/8B\n' > tune.md
+reads tune.md state_bytes=4 gradient_bytes=2 adapters=-
+sed 's/full_finetune/lora_finetune/' tune.md > tune_lora.md
+reads tune_lora.md adapters=1 state_bytes=4
+printf '# OOM with Qwen3-8B on 8 A100\npython -m openrlhf.cli.train_dpo --max_len 2048\n' > rlhf.md
+reads rlhf.md zero=2
+answers 0 "micro_batch 16: preference pairs" explain rlhf.md
+printf '# OOM: llama-2-70b on 24 A100 40GB\ntorchrun \\\n  finetune_with_qlora.py\n' > named.md
+reads named.md adapters=1 weight_bits=4
+printf 'xtuner train llama2_7b_qlora_alpaca_e3 on one T4: CUDA out of memory\n' > named.md
+reads named.md adapters=1 weight_bits=4
+printf 'CUDA out of memory: run_clm.py --model_name_or_path gpt2 on one V100 32GB\n' > small.md
+reads small.md layers=12 precision=fp32
+printf 'OOM: Qwen3-8B on 8 V100 32GB, batchsize \xe9\x83\xbd\xe8\xb0\x83\xe6\x88\x90' > chat.md
+printf '1\n--actor_zero_stage 3 --critic_zero_stage 3\n' >> chat.md
+reads chat.md zero=3 micro_batch=1
+answers 0 "PPO: a critic is trained, too" explain chat.md
+
+# ---- weights of 4 bytes, where the text's own code reads them without a type
+printf 'OOM: Qwen3-8B, LoRA, one A100 40GB, micro_batch_size 1, max_seq_length 512, bf16: true\n' \
+    > read.md
+printf 'model = AutoModelForCausalLM.from_pretrained(name)\n' >> read.md
+sed 's/(name)/(name, torch_dtype=torch.bfloat16)/' read.md > typed.md
+for file in read typed; do
+    "$plumbline" explain $file.md --json > $file.json 2> err || complain "explain $file.md"
+done
+python3 -c '
+import json
+wide, typed = [json.load(open(f + ".json"))["predicted"] for f in ("read", "typed")]
+more = wide["device_bytes"] - typed["device_bytes"]
+assert 15.9e9 < more < 16.8e9, more' || complain "weights without a type are as with one"
+
+# ---- what the report shows to be no lack of the card's memory alone
+printf '# 70B: OOM out of CPU memory on 8 A100\nLlama 2 70B, ZeRO-3, --max_seq_len 512\n' > ram.md
+reads ram.md "verdict=killed by its host"
+printf 'CUDA out of memory. Tried to allocate 1.00 GiB\n' >> ram.md
+reads ram.md "verdict=out of memory"
+printf 'OOM: Qwen3-0.6B, one A100, micro_batch_size 1, seq_length 512\nmemory leak?\n' > leak.md
+answers 0 "memory came to lack after steps that ran" explain leak.md
+grep -v leak leak.md > once.md
+"$plumbline" explain once.md | grep -q "after steps" && complain "steps that nobody names"
+
+# ---- cards
+printf 'OOM: Qwen3-8B, cards `A100-80Gx8`\n' > cards.md
+reads cards.md gpu=a100-80gb num_gpus=8
+printf 'OOM: Qwen3-8B, GPU: 4x A40 --> Total of 180GB\n' > cards.md
+reads cards.md gpu=a40 num_gpus=4
+printf 'OOM: Qwen3-8B\n256Gb VRAM = 32Gb VRAM x 8 GPUs on a node\n' > cards.md
+reads cards.md num_gpus=8
+answers 0 "of a card of 34" explain cards.md
+printf '# NVIDIA GeForce RTX 4060 Ti 16G: OOM of Qwen3-8B\n' > cards.md
+answers 0 "of a card of 1[5-7]" explain cards.md
 ended

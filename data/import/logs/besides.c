@@ -21,17 +21,21 @@ static void read_engine(struct log *l, const char *line)
 void log_besides(struct log *l, const char *line)
 {
     static const char *const words[] = {
-        "DPOTrainer",    "DPOConfig",      "run_dpo", "stage: dpo", "--stage dpo",
-        "rlhf_type dpo", "rlhf_type: dpo", "/dpo/",   "rl: dpo",    NULL};
+        "DPOTrainer",    "train_dpo",      "DPOConfig", "run_dpo", "stage: dpo", "--stage dpo",
+        "rlhf_type dpo", "rlhf_type: dpo", "/dpo/",     "rl: dpo", NULL};
     enum { NEAR_TITLE = 3 };
     l->has_pairs |= has_one_of(line, words);
-    for (const char *s = line; l->lines <= NEAR_TITLE && (s = strstr(s, "DPO")); s += 3)
+    for (const char *s = line; l->lines <= NEAR_TITLE && (s = find_in_any_case(s, "dpo")); s += 3)
         l->has_pairs |= at_border(line, s) && !isalpha((unsigned char)s[3]);
     // OpenRLHF's without Ray (15d31511, cli/train_ppo.py): all four models are on each GPU.
     static const char without_ray[] = "openrlhf.cli.train_ppo";
     const char *ppo = strstr(line, without_ray);
-    l->has_critic |= ppo && ppo[sizeof without_ray - 1] != '_';
+    l->has_critic |= (ppo && ppo[sizeof without_ray - 1] != '_') ||
+                     strstr(line, "actor_zero_stage");
     static const char *const shared[] = {"zero3_init_flag: true", "zero.Init", "zero.init", NULL};
     l->has_init |= has_one_of(line, shared);
+    static const char *const types[] = {"torch_dtype", " dtype=", "(dtype=", NULL};
+    l->typed_weights |= has_one_of(line, types) && !strstr(line, "float32");
+    l->shows_reading |= strstr(line, "Model") && strstr(line, ".from_pretrained(");
     read_engine(l, line);
 }

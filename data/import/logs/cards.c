@@ -228,8 +228,9 @@ static void count_gpus(struct log *l, const char *line)
         if (!strncasecmp(unit, "nvidia ", 7)) unit += 7;
         if (!strncasecmp(unit, "rtx ", 4)) unit += 4;
         bool least = begin - line >= 9 && !strncmp(begin - 9, "at least ", 9),
+             sized = begin > line + 2 && begin[-1] == 'x' && strchr("GgBb", begin[-2]),
              many = count >= 1 && count <= 65536 && !least &&
-                    (begin == line || !isalpha((unsigned char)begin[-1]));
+                    (begin == line || !isalpha((unsigned char)begin[-1]) || sized); // "80Gx8"
         bool whole = !strncmp(unit, "-GPU ", 5) && count > 1 && at_border(line, begin);
         if (many && whole) { // "the 256-GPU recipes", "an 8-GPU node"
             bool node = !strncmp(unit + 5, "node", 4) || !strncmp(unit + 5, "server", 6);
@@ -248,8 +249,8 @@ static void count_gpus(struct log *l, const char *line)
         while (sign > line && sign[-1] == ' ') sign--;
         bool bold = sign > line + 1 && sign[-1] == '*' && sign[-2] == '*';
         bool behind = sign > line + 1 && strchr("*xX", sign[-1]) && told(l, TOLD_GPU) && !bold &&
-                      (sign[-1] == '*' || sign[-2] == ' ') && !isalnum((unsigned char)*s) &&
-                      s[strspn(s, " ")] != '='; // "12*7 = 84"
+                      (sign[-1] == '*' || sign[-2] == ' ' || sized) &&
+                      !isalnum((unsigned char)*s) && s[strspn(s, " ")] != '='; // "12*7 = 84"
         if (before_nodes(unit) && told(l, TOLD_GPU)) {
             if (many) tell_count(l, TOLD_NODES, BY_WORDS, "a number of nodes", (int64_t)count);
             s--;
@@ -257,8 +258,9 @@ static void count_gpus(struct log *l, const char *line)
         }
         bool of_node = is_of_node(l, line, begin);
         bool before = *s == ' ' && told(l, TOLD_GPU) && names_card(unit);
-        bool used = named && (follows_word(line, begin) || !strncasecmp(unit + 4, " total", 6) ||
-                              names_card(unit + 3));
+        bool multiplies = sign > line + 1 && strchr("xX*", sign[-1]) && sign[-2] == ' ',
+             used = named && (follows_word(line, begin) || !strncasecmp(unit + 4, " total", 6) ||
+                              names_card(unit + 3) || multiplies); // "32 GB VRAM x 8 GPUs"
         if (many && (named || times || behind || before || factor > 1) &&
             (used || factor > 1 || l->told[TOLD_GPU].line == l->lines || names_own(l, line))) {
             tell_count(l, of_node ? TOLD_GPUS_PER_NODE : TOLD_NUM_GPUS, BY_WORDS,

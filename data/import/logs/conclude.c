@@ -485,6 +485,7 @@ void log_conclude(struct log *l)
     conclude_batch(l);
     conclude_degrees(l);
     conclude_precision(l);
+    log_conclude_script(l);
     conclude_recompute(l);
     conclude_attention(l);
     conclude_rest(l);

@@ -234,6 +234,44 @@ static int64_t host_in_words(const char *line)
     return 0;
 }
 
+// A title that says whose memory was lacking: the host's.
+static bool says_host(const char *line)
+{
+    static const char *const words[] = {"out of cpu memory",  "cpu oom",    "oom on cpu",
+                                        "cpu memory oom",     "oom on ram", "ram oom",
+                                        "host oom",           "out of ram", "cpu out of memory",
+                                        "out of host memory", NULL};
+    return has_one_in_any_case(line, words);
+}
+
+// What was said of how memory went: it came to lack after steps that ran.
+static bool says_growing(const char *line)
+{
+    static const char *const words[] = {
+        "memory leak",
+        "keeps increasing",
+        "keep increasing",
+        "gradually increas",
+        "continuously incr",
+        "memory grows",
+        "keeps growing",
+        "increases over time",
+        "increasing over",
+        "increases with each",
+        "increases after each",
+        "after several steps",
+        "after a few steps",
+        "after some steps",
+        "steps before OOM",
+        "\xe6\xad\xa5\xe5\x90\x8e",             // steps later
+        "\xe9\x80\x90\xe6\xb8\x90\xe5\xa2\x9e", // grows by and by
+        "\xe4\xb8\x80\xe7\x9b\xb4\xe5\xa2\x9e", // grows all the time
+        "\xe4\xb8\x8d\xe6\x96\xad\xe5\xa2\x9e",
+        "\xe4\xb8\x80\xe7\x9b\xb4\xe6\xb6\xa8",
+        NULL};
+    return has_one_in_any_case(line, words);
+}
+
 // What a host's system did, and what it has.
 static void read_killed(struct log *l, const char *line)
 {
@@ -241,6 +279,8 @@ static void read_killed(struct log *l, const char *line)
     struct log_failure *f = &l->failure;
     f->host_full |= strstr(line, "DefaultCPUAllocator: ") != NULL; // PyTorch's
     if (!f->killed) f->killed = f->host_full || says_killed(line);
+    if (l->lines == 1 && line[0] == '#') f->host_in_title = says_host(line);
+    if (!f->grows) f->grows = says_growing(line);
     if (!f->host_bytes && has_digit(line) && has_one_of(line, memory))
         f->host_bytes = host_in_words(line);
 }

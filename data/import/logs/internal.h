@@ -135,6 +135,9 @@ void log_nemo(struct log *l, const char *line);
 void log_mlperf(struct log *l, const char *line);
 void log_trainer(struct log *l, const char *line);
 bool log_is_of_others(const char *line); // words.c: what a post says of others' runs, or advises
+// scripts.c: programs that are run as they are; at the end: what they do unless told.
+void log_script(struct log *l, const char *line);
+void log_conclude_script(struct log *l);
 // trainer.c: rates in words; taken where no line has any.
 void log_prose(struct log *l, const char *line);
 void log_take_prose(struct log *l);

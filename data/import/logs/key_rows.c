@@ -41,7 +41,7 @@ const struct key_row log_key_rows[] = {
     {"train_group_size", TOLD_GROUP, COUNT, NULL},
     {"fsdp_size|dp_shard_size", TOLD_ZERO, MANY, "3"}, // dp_shard_size: Accelerate's
     {"enable_fsdp", TOLD_ZERO, MEANS, "3"},            // llama-cookbook's
-    {"zero_stage|zero_optimization_stage|stage", TOLD_ZERO, WHOLE, NULL},
+    {"zero_stage|zero_optimization_stage|stage|actor_zero_stage", TOLD_ZERO, WHOLE, NULL},
     {"fsdp|fsdp_sharding_strategy", TOLD_ZERO, SHARDS, NULL},
     {"use_dist_optimizer", TOLD_ZERO, TRUTH, NULL},
     // grad_checkpoint: ColossalAI's

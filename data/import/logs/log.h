@@ -224,14 +224,21 @@ struct log_failure {
     bool listed;         // all processes of the card are
     bool killed;         // a process, by the host's system, as where its memory is full
     bool host_full;      // by an allocation there
+    bool host_in_title;  // the title says that it lacked
+    bool grows;          // memory came to lack after steps that ran, in words
     int64_t host_bytes;  // memory of a host, in words; 0: not stated
     enum failure_phase phase;
 };
 
-// A program that is run as it is, and what it does unless told.
+// A program that is run as it is, and what it does unless told. 0, NULL: it leaves it open.
 struct log_script {
     const char *word, *name;
-    int micro_batch, seq; // 0: it leaves them open
+    int micro_batch, seq;
+    int rank, bits;      // of adapters, and of the weights below them
+    const char *adapted; // products that have one
+    const char *precision;
+    int zero;
+    bool narrow; // weights, gradients and moments of 2 bytes, and none wider
 };
 
 // Runs that rows of the text's tables give rates of.
@@ -295,6 +302,9 @@ struct log {
     bool has_engine, engine_sleeps; // on the same GPUs; sleeps: while the model is trained
     bool has_critic;                // PPO: trained, too; with a reference and a reward model
     bool has_init;                  // ZeRO 3 shares weights as they are made: it is stated
+    bool trains_all;                // all parameters, in words
+    bool shows_reading;             // of weights, by transformers, in code
+    bool typed_weights;             // they are read in a type that is stated, narrow
     bool in_code;  // a trainer's arguments are quoted as code, from bracket to bracket
     bool cut_code; // some of them are left out
     const struct log_script *script; // whose own values hold unless told; NULL: not known

@@ -462,10 +462,14 @@ static void read_family(struct log *l, const char *line)
     }
 }
 
-// "PHI-2": too short to be looked for without its sign.
-static bool find_short(const char *line, struct found_model *found)
+// "PHI-2": too short to be looked for without its sign; "gpt2", as transformers calls the smallest.
+static bool find_short(const struct log *l, const char *line, bool keyed, struct found_model *found)
 {
-    const char *s = find_in_any_case(line, "phi-2");
+    const char *s = find_in_any_case(line, "phi-2"), *gpt = find_in_any_case(line, "gpt");
+    keyed |= l->script && !strcmp(l->script->name, "run_clm.py");
+    if (gpt) gpt += 3 + (gpt[3] == '-');
+    if (gpt && keyed && *gpt == '2' && !isalnum((unsigned char)gpt[1]) && gpt[1] != '-')
+        return find_model(l, "gpt2-124m", found);
     *found = (struct found_model){.shipped = "phi-2"};
     return s && at_border(line, s) && !isalnum((unsigned char)s[5]);
 }
@@ -477,7 +481,7 @@ void log_models(struct log *l, const char *line)
     bool keyed = !r->keyed_model && states_model(line);
     if (!told(l, TOLD_MODEL) && !told(l, TOLD_LAYERS) && l->lines < SIZED_LINES) log_size(l, line);
     if ((!keyed && (told(l, TOLD_MODEL) || r->keyed_model)) ||
-        (!find_model(l, line, &found) && !find_short(line, &found))) {
+        (!find_model(l, line, &found) && !find_short(l, line, keyed, &found))) {
         if (!told(l, TOLD_MODEL) && !l->family && l->lines < SIZED_LINES) read_family(l, line);
         return;
     }

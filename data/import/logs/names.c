@@ -42,9 +42,11 @@ static int stated_gb(const char *line, const char *end)
             number = 10 * number + (s[digits] - '0');
         const char *unit = s + digits;
         unit += strspn(unit, " -");
+        if (strncasecmp(s - (s - line < 9 ? s - line : 9), "total of ", 9) == 0) return 0; // of all
         bool gb = (*unit == 'G' || *unit == 'g') &&
                   (((unit[1] == 'B' || unit[1] == 'b') && !isalnum((unsigned char)unit[2])) ||
-                   !isalnum((unsigned char)unit[1]));
+                   !isalnum((unsigned char)unit[1]) ||
+                   (unit[1] == 'x' && isdigit((unsigned char)unit[2]))); // "A100-80Gx8"
         for (size_t i = 0; gb && i < ARRAY_LENGTH(sizes); i++)
             if (sizes[i] == number) return number;
         s += digits - 1;

@@ -76,6 +76,7 @@ static bool says_something(struct log *l)
     bool ran = l->average_s > 0;
     for (int i = 0; i < MEASURED_COUNT; i++) ran |= l->series[i].count > 0;
     if (ran && !counted) l->failure.out_of_memory = false;
+    if (l->failure.host_in_title && !counted) l->failure.killed = l->failure.host_full = true;
     // Steps before it failed, as its title says.
     if (ran && l->reader->failed_by_title && l->reader->traced && l->lines < SHORT_POST)
         l->failure.out_of_memory = true;

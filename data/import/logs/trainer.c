@@ -232,58 +232,11 @@ void log_take_prose(struct log *l)
         measure(l, (enum measured)i, 100, l->reader->prose[i].value);
 }
 
-// llama-cookbook at d5f39914 and 0e003351 (configs/training.py, datasets.py: 2048 at first, 4096
-// since 2024), lit-gpt at 966646a4 (finetune/lora.py), alpaca-lora at 8bb8579 (finetune.py);
-// volcengine/verl 005a83db (trainer/config/sft_trainer.yaml), huggingface/trl 016013e8
-// (trainer/*_config.py; GRPO's prompt of 512 until 0.2x and its answer of 256),
-// hiyouga/LLaMA-Factory 072bfe29 (hparams/data_args.py: 2048, 1024 as llmtuner), lm-sys/FastChat
-// 047b6e4b (train/train.py), transformers' examples/pytorch/language-modeling/run_clm.py
-// (block_size: 1024 at most) and TrainingArguments (a batch of 8), DeepSpeed-Chat's step 1
-// (main.py), OpenRLHF's cli/train_sft.py, axolotl's and xtuner's configurations, torchtune's
-// recipes, unsloth's from_pretrained and notebooks.
-static void read_script(struct log *l, const char *line)
-{
-    static const struct log_script scripts[] = {{"llama-recipes", "llama-cookbook", 4, 2048},
-                                                {"llama_recipes", "llama-cookbook", 4, 2048},
-                                                {"llama-cookbook", "llama-cookbook", 4, 2048},
-                                                {"llama_finetuning.py", "llama-cookbook", 4, 2048},
-                                                {"lit-gpt", "lit-gpt", 4, 0},
-                                                {"lit_gpt", "lit-gpt", 4, 0},
-                                                {"litgpt", "lit-gpt", 4, 0},
-                                                {"lit-llama", "lit-llama", 4, 0},
-                                                {"finetune/lora.py", "lit-gpt", 4, 0},
-                                                {"finetune/full.py", "lit-gpt", 4, 0},
-                                                {"alpaca-lora", "alpaca-lora", 4, 256},
-                                                {"fsdp_sft_trainer", "veRL", 4, 1024},
-                                                {"GRPOTrainer", "trl's GRPOConfig", 8, 768},
-                                                {"GRPOConfig", "trl's GRPOConfig", 8, 768},
-                                                {"DPOTrainer", "trl's DPOConfig", 8, 1024},
-                                                {"DPOConfig", "trl's DPOConfig", 8, 1024},
-                                                {"SFTTrainer", "trl's SFTConfig", 8, 1024},
-                                                {"SFTConfig", "trl's SFTConfig", 8, 1024},
-                                                {"train_sft", "OpenRLHF", 8, 2048},
-                                                {"LLaMA-Factory", "LLaMA-Factory", 8, 2048},
-                                                {"llamafactory", "LLaMA-Factory", 8, 2048},
-                                                {"llmtuner", "LLaMA-Factory", 8, 1024},
-                                                {"train_bash.py", "LLaMA-Factory", 8, 1024},
-                                                {"fastchat", "FastChat", 8, 512},
-                                                {"FastChat", "FastChat", 8, 512},
-                                                {"run_clm", "run_clm.py", 8, 1024},
-                                                {"DeepSpeed-Chat", "DeepSpeed-Chat", 16, 512},
-                                                {"step1_supervised", "DeepSpeed-Chat", 16, 512},
-                                                {"axolotl", "axolotl", 1, 512},
-                                                {"xtuner", "xtuner", 1, 2048},
-                                                {"swift sft", "ms-swift", 1, 0},
-                                                {"tune run", "torchtune", 2, 0},
-                                                {"unsloth", "unsloth", 2, 2048}};
-    for (size_t i = 0; i < ARRAY_LENGTH(scripts) && !l->script; i++)
-        if (strstr(line, scripts[i].word)) l->script = &scripts[i];
-}
-
 void log_trainer(struct log *l, const char *line)
 {
-    enum { POST = 2000 }; // lines
-    if (!l->script && l->lines < POST) read_script(l, line);
+    log_script(l, line);
+    if (strstr(line, "Max memory: ") && strstr(line, "Platform")) // unsloth's first lines
+        log_gpu_of_program(l, line);
     if (!read_bar(l, line)) read_json(l, line);
     read_summary(l, line);
     read_words(l, line);

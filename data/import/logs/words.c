@@ -151,7 +151,18 @@ static bool is_refuted(const char *line, const char *word)
     return failed && (!end || failed < end);
 }
 
-// "LoRA", "QLoRA" in a post's first lines, or as what is used.
+// "finetune_qlora.py", "llama2_7b_qlora_alpaca_e3", "70B_lora.yaml": of a program or configuration.
+static bool is_of_program(const char *word)
+{
+    static const char *const endings[] = {".py", ".yaml", ".yml", ".sh", NULL};
+    size_t length = strcspn(word, " \t\"'`,;)");
+    for (size_t i = 0; i < length; i++)
+        if (word[i] == '.' && begins_with_one(word + i, endings)) return true;
+    return length > 3 && word[length - 3] == '_' && word[length - 2] == 'e' &&
+           isdigit((unsigned char)word[length - 1]); // xtuner's, of as many epochs
+}
+
+// "LoRA", "QLoRA" in a post's first lines, as what is used, or of what is run.
 static void read_adapters(struct log *l, const char *line)
 {
     static const char *const uses[] = {"using lora", "using qlora", "use lora",
@@ -163,6 +174,7 @@ static void read_adapters(struct log *l, const char *line)
          near = l->lines <= NEAR_TITLE;
     for (size_t i = 0; i < ARRAY_LENGTH(uses) && l->lines <= NEAR; i++)
         near |= has_word(line, uses[i]) && !strchr(line, '?');
+    near |= lora && (is_of_program(lora) || lora - narrow == line + strspn(line, "#-* "));
     if (!lora || !near || isalpha((unsigned char)lora[4]) ||
         (!at_border(line, lora - narrow) && !isdigit((unsigned char)lora[-1 - narrow])) ||
         has_word(line, "full") || is_refuted(line, lora))
@@ -258,8 +270,16 @@ static void read_batch(struct log *l, const char *line)
     static const char *const each[] = {"per gpu", "per-gpu", "per device", "per-device",
                                        "local",   "device",  NULL};
     enum { WHOLE = 3 }; // names before these may be of either
+    static const char *const ones[] = {"\xe9\x83\xbd\xe8\xb0\x83\xe6\x88\x90"
+                                       "1", // all made 1
+                                       "\xe9\x83\xbd\xe8\xae\xbe\xe4\xb8\xba"
+                                       "1",
+                                       "\xe9\x83\xbd\xe6\x94\xb9\xe6\x88\x90"
+                                       "1",
+                                       NULL};
     double value;
     const char *first = find_in_any_case(line, "batch");
+    if (first && has_one_of(first, ones)) tell(l, TOLD_MICRO_BATCH, BY_WORDS, "in words", "1", 1);
     bool beside =
         has_one_in_any_case(line, micros) ||
         (first && find_in_any_case(first + 1, "batch") && has_one_in_any_case(line, each));
@@ -351,8 +371,9 @@ static int card_gb_in_words(const char *line)
 {
     static const char *const of[] = {"per gpu",     "per card",      "each gpu", "vram",
                                      "gpu with",    "gb each",       "g each",   "cuda memory",
-                                     "memory each", "gpu memory is", NULL};
+                                     "memory each", "gpu memory is", "geforce",  NULL};
     bool card = has_one_in_any_case(line, of);
+    int first = 0, own = 0;
     double value;
     const char *after;
     const char *on = find_in_any_case(line, "on "); // "13B on 24GB"
@@ -363,10 +384,12 @@ static int card_gb_in_words(const char *line)
         if (!number_at(s, &value, &after)) return 0;
         const char *unit = after + (*after == ' ');
         bool gb = *unit == 'G' && !isalnum((unsigned char)unit[1 + ((unit[1] | 32) == 'b')]);
-        if (gb && value >= 8 && value <= 400) return (int)value;
+        bool fits = gb && value >= 8 && value <= 400;
+        if (fits && !strncasecmp(unit + 2, " vram", 5)) own = (int)value; // of one, behind all
+        if (fits && !first) first = (int)value;
         s = after - 1;
     }
-    return 0;
+    return own ? own : first;
 }
 
 static void read_prose(struct log *l, const char *line)
@@ -405,9 +428,6 @@ static void read_prose(struct log *l, const char *line)
         tell(l, TOLD_COMPILED, BY_WORDS, "in words", "1", 1);
     read_checkpointing(l, line);
     read_titan_words(l, line);
-    if (strstr(line, "swift sft") || strstr(line, "swift pt") || strstr(line, "unsloth"))
-        l->recomputes = true;
-    if (strstr(line, "axolotl")) l->says_recompute = true;
     if (strstr(line, "Megatron-Bridge") || strstr(line, "Megatron Bridge"))
         l->reader->names_bridge = true;
     if (strstr(line, "TorchTitan")) l->reader->names_titan = true;
