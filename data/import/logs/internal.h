@@ -153,7 +153,7 @@ void log_model_of_heading(struct log *l); // models.c: of the section of the run
 void log_model_of_cell(struct log *l, const char *cell, int length);
 void log_date(struct log *l, const char *line);
 void log_words(struct log *l, const char *line);
-void log_besides(struct log *l, const char *line); // besides.c
+void log_besides(struct log *l, const char *line); // scripts.c
 void log_shorts(struct log *l, const char *line);  // shorts.c
 void log_shapes(struct log *l, const char *line);  // shapes.c
 void log_size(struct log *l, const char *line);    // the same
