@@ -200,8 +200,11 @@ static void show(FILE *to, const struct prediction *x, struct arena *arena)
     const struct memory_parts *m = &x->memory;
     fprintf(to, "iteration_s       %.9f\n", (double)x->iteration_ns * 1e-9);
     if (x->high_ns)
-        fprintf(to, "iteration_low_s   %.9f\niteration_high_s  %.9f\n", (double)x->low_ns * 1e-9,
-                (double)x->high_ns * 1e-9);
+        fprintf(to,
+                "iteration_low_s   %.9f\niteration_high_s  %.9f\nwidest            %s: alone to "
+                "%.4g s\n",
+                (double)x->low_ns * 1e-9, (double)x->high_ns * 1e-9, x->widest,
+                (double)x->widest_ns * 1e-9);
     fprintf(to, "memory_bytes      %lld on rank %d: %s the limit %lld (capacity %lld)\n",
             (long long)x->device_bytes, x->fullest_rank, x->fits ? "within" : "over",
             (long long)x->limit_bytes, (long long)x->capacity_bytes);

@@ -157,6 +157,22 @@ static void show_trait(const struct run_set *set, int file, enum trait trait, bo
     }
 }
 
+// Of those that are not told yet, what leaves most open in the sum of its rows; TRAIT_COUNT:
+// nothing.
+static int widest_open(const struct run_set *set, int file, const bool told[TRAIT_COUNT])
+{
+    int widest = TRAIT_COUNT;
+    double most = 0;
+    for (int trait = 0; trait < TRAIT_COUNT; trait++) {
+        double width = 0;
+        for (int i = 0; i < set->count && !told[trait]; i++)
+            if (set->runs[i].file == file && !set->runs[i].excluded)
+                width += assumption_width(&set->runs[i].prediction.assumptions[trait]);
+        if (width > most) most = width, widest = trait;
+    }
+    return widest;
+}
+
 // The host's time of a layer is the trainer's and the host's own, and stated by nobody.
 static void show_launches(const struct run_set *set, int file, FILE *to)
 {
@@ -190,11 +206,13 @@ void unstated_show_assumed(const struct run_set *set, int file, FILE *to)
     fprintf(to, "    assumed (rows), as %s of %d-%02d: ",
             o->program == PROGRAM_UNKNOWN ? "programs" : program_names[o->program], o->date / 100,
             o->date % 100);
+    bool told[TRAIT_COUNT] = {false};
     shown = 0;
-    for (int open = 0; open < 2; open++)
-        for (int trait = 0; trait < TRAIT_COUNT; trait++) // a family's other traits follow its gate
-            if (trait == TRAIT_GATED || trait > TRAIT_LEARNED_POSITIONS)
-                show_trait(set, file, (enum trait)trait, open, &shown, to);
+    for (int trait; (trait = widest_open(set, file, told)) < TRAIT_COUNT; told[trait] = true)
+        show_trait(set, file, (enum trait)trait, true, &shown, to);
+    for (int trait = 0; trait < TRAIT_COUNT; trait++) // a family's other traits follow its gate
+        if (trait == TRAIT_GATED || trait > TRAIT_LEARNED_POSITIONS)
+            show_trait(set, file, (enum trait)trait, false, &shown, to);
     fprintf(to, "\n");
     show_launches(set, file, to);
 }

@@ -194,7 +194,7 @@ void validation_show_json(const struct validation *v, const struct run_set *set,
 
 void validation_show_rows(const struct run_set *set, struct arena *arena, FILE *to)
 {
-    fprintf(to, "source,id,metric,measured,predicted,error,memory_bytes,fold,excluded\n");
+    fprintf(to, "source,id,metric,measured,predicted,error,memory_bytes,fold,excluded,low,high\n");
     for (int i = 0; i < set->count; i++) {
         const struct run *r = &set->runs[i];
         const char *metric = r->row.metric >= 0 && r->row.metric < METRIC_COUNT
@@ -202,9 +202,10 @@ void validation_show_rows(const struct run_set *set, struct arena *arena, FILE *
                                  : "";
         fprintf(to, "%s,%s,%s,%.9g,", csv_cell(set->files[r->file].label, arena),
                 csv_cell(cell_copy(r->row.id, arena), arena), metric, r->row.value);
-        if (r->excluded) fprintf(to, ",,,,%s\n", csv_cell(r->excluded, arena));
+        if (r->excluded) fprintf(to, ",,,,%s,,\n", csv_cell(r->excluded, arena));
         else
-            fprintf(to, "%.9g,%.6f,%lld,%d,\n", r->predicted, r->predicted / r->row.value - 1,
-                    (long long)r->prediction.device_bytes, r->fold);
+            fprintf(to, r->high > 0 ? "%.9g,%.6f,%lld,%d,,%.9g,%.9g\n" : "%.9g,%.6f,%lld,%d,,,\n",
+                    r->predicted, r->predicted / r->row.value - 1,
+                    (long long)r->prediction.device_bytes, r->fold, r->low, r->high);
     }
 }

@@ -103,8 +103,8 @@ enum trainer program_trainer(enum program program)
 // one number together.
 static double recipes_shown(const struct run_origin *o)
 {
-    if (o->program == PROGRAM_BRIDGE) return 0.091;
-    return o->program == PROGRAM_NEMO && o->date >= 202409 && !o->blackwell ? 0.052 : 0.099;
+    if (o->program == PROGRAM_BRIDGE) return 0.093;
+    return o->program == PROGRAM_NEMO && o->date >= 202409 && !o->blackwell ? 0.054 : 0.103;
 }
 
 // Of Megatron run by others six sets show as much as its factor's interval says, but within a node,
@@ -112,14 +112,15 @@ static double recipes_shown(const struct run_origin *o)
 double program_shown(const struct run_facts *f)
 {
     if (!f->origin.seen) return 0;
-    if (f->mixture) return f->origin.program != PROGRAM_BRIDGE ? 0 : f->origin.wide ? 0.081 : 0.157;
+    if (f->mixture && f->origin.program == PROGRAM_BRIDGE) return f->origin.wide ? 0.081 : 0.161;
+    if (f->mixture) return f->origin.program == PROGRAM_NEMO ? 0.196 : 0;
     bool node = f->tensor * f->pipeline * f->replicas <= 8;
     switch (f->origin.program) {
     case PROGRAM_NEMO:
     case PROGRAM_BRIDGE:
     case PROGRAM_MLPERF: return recipes_shown(&f->origin);
-    case PROGRAM_FOUNDRY: return 0.057;
-    case PROGRAM_TORCHTITAN: return 0.131;
+    case PROGRAM_FOUNDRY: return 0.066;
+    case PROGRAM_TORCHTITAN: return 0.148;
     case PROGRAM_UNKNOWN:
     case PROGRAM_MEGATRON: return node ? 0.1 : 0;
     default: return 0;

@@ -393,6 +393,7 @@ void predict_put_range(const struct predictor *p, struct prediction *prediction)
 {
     prediction->low_ns = range_end_ns(&p->range, COSTS_FAST);
     prediction->high_ns = range_end_ns(&p->range, COSTS_SLOW);
+    prediction->widest = range_widest(&p->range, &prediction->widest_ns);
 }
 
 void predict_range(struct predictor *p, struct prediction *prediction)

@@ -26,7 +26,9 @@ struct prediction {
     int64_t iteration_ns;
     int64_t low_ns, high_ns; // what the costs leave open (formulate/price/range.h); 0: not
                              // requested
-    int64_t launched_ns;     // with all launches at their slow end; 0: not requested
+    const char *widest;      // what widens this most, and the time with that alone
+    int64_t widest_ns;
+    int64_t launched_ns; // with all launches at their slow end; 0: not requested
     int fullest_rank;
     struct memory_parts memory; // of a device of that rank
     int64_t device_bytes;       // the same with the allocator's overhead: what the device shows
@@ -113,9 +115,11 @@ void predictor_problem(const struct predictor *p, struct problem *problem,
 // Whether the host's launches decide, rather than the GPUs: by how much the time grows if they take
 // as long as is known, a twentieth at least; else 0, and where whole iterations are graphs.
 double prediction_launches_share(const struct prediction *x);
-// "flash te, overlap_tensor 1 (unknown: 1.268 to 1.458 s)": what the prediction assumes, what is
-// open last; "": nothing.
+// "overlap_tensor 1 (unknown: 1.268 to 1.458 s), flash te": what the prediction assumes, first what
+// is open, the widest of it before all; "": nothing.
 const char *prediction_assumed(const struct prediction *x, struct arena *arena);
+// The logarithm of its times' ratio; 0: nothing is open.
+double assumption_width(const struct assumption *a);
 // A trait of a row: its cell (NOT_STATED: blank).
 int row_trait(const struct run_row *row, enum trait trait);
 void row_set_trait(struct run_row *row, enum trait trait, int value);

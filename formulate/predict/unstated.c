@@ -137,6 +137,15 @@ static bool accumulates_nothing(const struct run_row *row)
     return row->micro_batch != NOT_STATED && row->global_batch == sequences * degree(row->pp);
 }
 
+// No published set that shows how far a program is off has layers of states (Mamba, linear
+// attention).
+static bool has_states(const struct model *m)
+{
+    bool states = false;
+    for (int i = 0; i < m->run_count; i++) states |= run_has_linear(&m->runs[i]);
+    return states;
+}
+
 // By the habits of its kind, where nothing names it.
 static void recognise(struct run_origin *o, const struct run_row *row)
 {
@@ -404,7 +413,7 @@ void predict_row(struct predictor *p, const struct run_row *stated, struct predi
     if (row.trainer == NOT_STATED)
         row.trainer = (int)(origin.deepspeed ? TRAINER_DEEPSPEED : program_trainer(origin.program));
     find_facts(&facts, &row, &p->words, &origin, named);
-    bool whole = row.lora_rank <= 0;
+    bool whole = row.lora_rank <= 0 && !(named && has_states(named));
     p->shown = (struct shown_runs){whole ? program_shown(&facts) : 0, program_host(&origin),
                                    facts.mixture};
     find_defaults(p, traits, &facts);
@@ -433,26 +442,32 @@ double prediction_launches_share(const struct prediction *x)
     return share >= least ? share : 0;
 }
 
-static const char *put(const char *list, const char *word, struct arena *arena)
+double assumption_width(const struct assumption *a)
 {
-    return arena_print(arena, "%s%s%s", list, *list ? ", " : "", word);
+    return a->low_ns > 0 ? log((double)a->high_ns / (double)a->low_ns) : 0;
 }
 
 const char *prediction_assumed(const struct prediction *x, struct arena *arena)
 {
-    const char *taken = "", *open = "";
-    for (int i = 0; i < TRAIT_COUNT; i++) {
-        const struct assumption *a = &x->assumptions[i];
-        if (!a->taken.assumed || !*a->taken.why) continue;
-        if (i > TRAIT_GATED && i <= TRAIT_LEARNED_POSITIONS) continue; // they follow the gate
-        const char *word = arena_print(arena, "%s %s", trait_columns[i],
-                                       trait_value_text((enum trait)i, a->taken.value));
-        if (!a->low_ns) taken = put(taken, word, arena);
-        else
-            open = put(open,
-                       arena_print(arena, "%s (unknown: %.4g to %.4g s)", word,
-                                   (double)a->low_ns * 1e-9, (double)a->high_ns * 1e-9),
-                       arena);
+    const char *list = "";
+    bool told[TRAIT_COUNT] = {false};
+    for (int next = 0; next < TRAIT_COUNT;) {
+        const struct assumption *a = x->assumptions;
+        next = TRAIT_COUNT;
+        for (int i = 0; i < TRAIT_COUNT; i++) {
+            if (told[i] || !a[i].taken.assumed || !*a[i].taken.why) continue;
+            if (i > TRAIT_GATED && i <= TRAIT_LEARNED_POSITIONS) continue; // they follow the gate
+            if (next == TRAIT_COUNT || assumption_width(&a[i]) > assumption_width(&a[next]))
+                next = i;
+        }
+        if (next == TRAIT_COUNT) break;
+        told[next] = true, a += next;
+        const char *word = arena_print(arena, "%s %s", trait_columns[next],
+                                       trait_value_text((enum trait)next, a->taken.value));
+        if (a->low_ns)
+            word = arena_print(arena, "%s (unknown: %.4g to %.4g s)", word,
+                               (double)a->low_ns * 1e-9, (double)a->high_ns * 1e-9);
+        list = arena_print(arena, "%s%s%s", list, *list ? ", " : "", word);
     }
-    return *open ? put(taken, open, arena) : taken;
+    return list;
 }

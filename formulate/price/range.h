@@ -57,6 +57,8 @@ void range_add_case(struct range *r, enum cost_end end, int64_t moved_ns);
 // The time in a case that takes the place of all others: the greater doubt counts.
 void range_add_joint_case(struct range *r, int64_t moved_ns);
 int64_t range_end_ns(const struct range *r, enum cost_end end);
+// What widens it most at its slow end, and the time with that alone.
+const char *range_widest(const struct range *r, int64_t *ns);
 
 // The iteration time of the plan's decision with each of `moved`: ns[moved->count]; 0: it cannot be
 // priced with these costs. For a plan that has stages and no placement.

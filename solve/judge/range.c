@@ -73,6 +73,16 @@ static bool runs_showed_factor(const struct problem *p)
     return p->costs.iteration_spread.value > 0;
 }
 
+// What is not known of mixtures beside the numbers of costs that no run was seen of: the squared
+// logarithm of a factor.
+static long double square_of_mixtures(const struct problem *p)
+{
+    bool mixture = false;
+    for (int i = 0; i < p->model.run_count; i++) mixture |= p->model.runs[i].kind == LAYER_MOE;
+    const struct estimate *spread = &p->costs.iteration_spread;
+    return mixture && spread->value > 0 && spread->origin == ORIGIN_ASSUMED ? 0.21L * 0.21L : 0;
+}
+
 // The two sides sum and round in different orders; a nanosecond does not count as a difference.
 // Beyond 2^53 nanoseconds neither side has single ones.
 static void audit_end(struct audit *h, const char *what, enum cost_end end, int64_t claimed_ns)
@@ -90,7 +100,8 @@ static void audit_end(struct audit *h, const char *what, enum cost_end end, int6
                                                               doubts[COSTS_OF_MEMORY];
     sum -= trainer < kernels && !runs_showed_factor(&h->judged) ? trainer : kernels;
     // Four in five times are inside 0.75 of what holds nine in ten or more.
-    long double all = expl(sqrtl(0.75L * 0.75L * sum + left * left)),
+    long double all =
+                    expl(sqrtl(0.75L * 0.75L * sum + left * left + square_of_mixtures(&h->judged))),
                 own = end == COSTS_SLOW ? stated * all : stated / all, slack = 1 + own * 0x1p-50L;
     h->verdict->terms_checked++;
     if (!(fabsl((long double)claimed_ns - roundl(own)) <= slack))

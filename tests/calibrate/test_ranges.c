@@ -163,9 +163,9 @@ TEST(ranges_of_known_programs_are_what_their_runs_show)
         const char *words;
         double off; // 0: more than any
     } cases[] = {
-        {"framework=nemo,version=25.04,precision=bf16", 0.052},
-        {"framework=nemo,version=24.07,precision=bf16,overlap_tensor=1,gradient_bytes=2", 0.099},
-        {"framework=megatron-bridge,version=25.09,precision=bf16", 0.091},
+        {"framework=nemo,version=25.04,precision=bf16", 0.054},
+        {"framework=nemo,version=24.07,precision=bf16,overlap_tensor=1,gradient_bytes=2", 0.103},
+        {"framework=megatron-bridge,version=25.09,precision=bf16", 0.093},
         {"framework=my own,overlap=1,zero=1,sp=1,recompute=none,flash=te", 0},
     };
     for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
@@ -220,7 +220,9 @@ TEST(fabrics_err_apart_from_networks)
     assert_true(slow_by(network | fabric, words[1], arena) == 0);
 }
 
-// A mixture's too, launches with them, as hosts were at work in those runs; in nodes more is open.
+// A mixture's too, launches with them, as hosts were at work in those runs; in nodes more is open,
+// and more than the costs say where no runs of the program's mixtures are known, or none of layers
+// of states.
 TEST(mixtures_on_wide_links_are_as_near_as_their_runs_show)
 {
     static const char *const gpus[] = {"gpu=GB200", "gpu=B200"};
@@ -233,7 +235,85 @@ TEST(mixtures_on_wide_links_are_as_near_as_their_runs_show)
                       arena);
         fast[i] = log((double)x.iteration_ns / (double)x.low_ns);
     }
-    assert_true(fabs(fast[0] - 0.081) < 1e-6 && fast[1] > 0.1 && fast[1] < 0.157 + 1e-6);
+    assert_true(fabs(fast[0] - 0.081) < 1e-6 && fabs(fast[1] - 0.161) < 1e-6);
+    static const char *const others[] = {
+        "model=qwen3-30b-a3b,framework=my own",
+        "model=nemotron-3-nano-30b-a3b,framework=megatron-bridge,version=26.06"};
+    for (size_t i = 0; i < ARRAY_LENGTH(others); i++) {
+        struct prediction x;
+        predict_words(&x,
+                      "gpu=GB200,num_gpus=64,seq=4096,tp=1,pp=1,ep=8,micro_batch=4,"
+                      "global_batch=1024,precision=bf16",
+                      others[i], arena);
+        double low = log((double)x.iteration_ns / (double)x.low_ns),
+               high = log((double)x.high_ns / (double)x.iteration_ns);
+        assert_true(low > 0.21 && low < 0.35 && high > 0.21);
+    }
+}
+
+// What widens a range most is named, and alone gives no more than all together; of what is open the
+// widest is told first.
+TEST(the_widest_doubt_is_named_first)
+{
+    struct random rng = {381};
+    struct arena_mark mark = arena_set_mark(arena);
+    int names[4] = {0}, orders = 0;
+    for (int trial = 0; trial < 60; trial++, arena_reset(arena, mark)) {
+        struct prediction x;
+        char words[WORDS_ROOM];
+        random_words(&rng, words);
+        if (!try_words(&x, words, "", arena)) continue;
+        assert_true(x.iteration_ns < x.widest_ns && x.widest_ns <= x.high_ns);
+        // The largest of a sum of at most twelve squares is a twelfth at least.
+        assert_true(log((double)x.widest_ns / (double)x.iteration_ns) * sqrt(12) >=
+                    log((double)x.high_ns / (double)x.iteration_ns));
+        names[!strcmp(x.widest, "trainer")         ? 0
+              : !strcmp(x.widest, "launches")      ? 1
+              : strstr(x.widest, "published runs") ? 2
+                                                   : 3]++;
+        double widest = 0;
+        const struct assumption *first = NULL;
+        for (int i = 0; i < TRAIT_COUNT; i++)
+            if (x.assumptions[i].taken.assumed && *x.assumptions[i].taken.why &&
+                assumption_width(&x.assumptions[i]) > widest)
+                first = &x.assumptions[i], widest = assumption_width(first);
+        if (!first) continue;
+        const char *column = trait_columns[first - x.assumptions];
+        assert_true(!strncmp(prediction_assumed(&x, arena), column, strlen(column)));
+        orders++;
+    }
+    assert_true(names[0] > 3 && names[1] > 3 && names[2] > 3 && orders > 20);
+}
+
+// A run that does more takes longer at its fast end, as it is priced and at its slow end. (Of a
+// pipeline a wider layer or more words change which stage has how many layers.)
+TEST(more_work_moves_both_ends_up)
+{
+    static const char *const more[] = {"layers", "global_batch", "seq", "vocab", "ffn"};
+    struct random rng = {382};
+    struct arena_mark mark = arena_set_mark(arena);
+    int pairs = 0;
+    for (int trial = 0; trial < 100; trial++, arena_reset(arena, mark)) {
+        struct prediction less;
+        char words[WORDS_ROOM];
+        random_words(&rng, words);
+        if (!try_words(&less, words, "gated=1", arena)) continue;
+        for (size_t i = 0; i < (strstr(words, ",pp=1,") ? ARRAY_LENGTH(more) : 3); i++) {
+            struct prediction x;
+            char name[32], other[WORDS_ROOM + 32];
+            snprintf(name, sizeof name, ",%s=", more[i]);
+            char *at = strstr(words, name), *end;
+            long value = strtol(at + strlen(name), &end, 10);
+            snprintf(other, sizeof other, "%.*s%s%ld%s", (int)(at - words), words, name, 2 * value,
+                     end);
+            if (!try_words(&x, other, "gated=1", arena)) continue;
+            assert_true(x.low_ns >= less.low_ns && x.iteration_ns >= less.iteration_ns &&
+                        x.high_ns >= less.high_ns);
+            pairs++;
+        }
+    }
+    print_message("%d pairs\n", pairs);
+    assert_true(pairs > 200);
 }
 
 #define SMALL_RUN                                                                                  \
@@ -276,7 +356,7 @@ TEST(short_iterations_have_a_slow_end_for_what_is_done_once)
                slow = log((double)x.high_ns / (double)x.iteration_ns),
                once = log1p(25e6 / (double)x.iteration_ns);
         assert_true(x.iteration_ns > last_ns && slow < last);
-        assert_true(fast < 0.105 && slow > once && slow > fast && slow < hypot(0.11, once));
+        assert_true(fast < 0.109 && slow > once && slow > fast && slow < hypot(0.114, once));
         last_ns = x.iteration_ns, last = slow;
     }
 }
