@@ -112,8 +112,8 @@ static double recipes_shown(const struct run_origin *o)
 double program_shown(const struct run_facts *f)
 {
     if (!f->origin.seen) return 0;
-    if (f->mixture && f->origin.program == PROGRAM_BRIDGE) return f->origin.wide ? 0.081 : 0.161;
-    if (f->mixture) return f->origin.program == PROGRAM_NEMO ? 0.196 : 0;
+    if (f->mixture && f->origin.program == PROGRAM_BRIDGE) return f->origin.wide ? 0.086 : 0.16;
+    if (f->mixture) return f->origin.program == PROGRAM_NEMO ? 0.141 : 0;
     bool node = f->tensor * f->pipeline * f->replicas <= 8;
     switch (f->origin.program) {
     case PROGRAM_NEMO:

@@ -80,7 +80,7 @@ static long double square_of_mixtures(const struct problem *p)
     bool mixture = false;
     for (int i = 0; i < p->model.run_count; i++) mixture |= p->model.runs[i].kind == LAYER_MOE;
     const struct estimate *spread = &p->costs.iteration_spread;
-    return mixture && spread->value > 0 && spread->origin == ORIGIN_ASSUMED ? 0.21L * 0.21L : 0;
+    return mixture && spread->value > 0 && spread->origin == ORIGIN_ASSUMED ? 0.205L * 0.205L : 0;
 }
 
 // The two sides sum and round in different orders; a nanosecond does not count as a difference.

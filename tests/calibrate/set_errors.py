@@ -4,8 +4,8 @@ set of 20 rows and more, and for all others together: rows, mean error, rows ins
 low over the prediction), width over mean error, half the width over it, mean and standard deviation
 of ln(measured / predicted), and, of 75 to 95 % inside, "half" where half the width is at most three
 times the mean error, "full" where the width is. Sets that were gathered after the 17 are counted
-apart. Then 4,000 drawn sets of 40 rows, whose common error has the standard deviation of these means
-and whose rows scatter as one of these sets does."""
+apart. Then 4,000 drawn sets of 40 rows, whose common error has the standard deviation of these
+means and whose rows scatter as one of these sets does."""
 import csv
 import math
 import os
@@ -87,7 +87,8 @@ def rows_of(words):
     for r in csv.DictReader(listed.splitlines()):
         if not r["predicted"] or r["excluded"] or "memory" in r["metric"] or "oom" in r["metric"]:
             continue
-        measured, predicted, low, high = (float(r[c]) for c in "measured predicted low high".split())
+        columns = "measured predicted low high".split()
+        measured, predicted, low, high = (float(r[column]) for column in columns)
         log = math.log(measured / predicted)
         yield (log if r["metric"].endswith("_time") else -log, abs(float(r["error"])),
                low <= measured <= high, (high - low) / predicted)
@@ -145,8 +146,8 @@ for title, group in (("", sets), ("gathered since", since), ("under 20 rows", sm
         all_logs.append([log for log, *_ in rows])
         small_rows += rows if group is small else []
     good, half, full = map(sum, zip(*counts))
-    print(f"{len(counts)} sets: {good} with 75 to 95 % inside; with half the width {half}, with all "
-          f"of it {full} at most three errors wide")
+    print(f"{len(counts)} sets: {good} with 75 to 95 % inside; half the width {half}, all of it "
+          f"{full} at most three errors")
 show("sets under 20 rows, together", small_rows)
 means = [statistics.mean(logs) for logs in all_logs]
 scatters = [statistics.pstdev(logs) for logs in all_logs if len(logs) >= 8]
