@@ -318,9 +318,14 @@ $(OUT)/rocq/made: $(wildcard solve/proofs/*.v solve/proofs/referee/*.ml) solve/p
 	$(Q)sh solve/proofs/make.sh $(@D) && touch $@
 
 # All tests of what is built; the last line counts the test programs.
-check: all tests proofs layers sizes format-check
+check: all tests proofs layers sizes format-check $(OUT)/tests/path/python3
 	@sh tests/trusted.sh $(OUT) docs/PROOFS.md > /dev/null
-	@$(TEST_RUN) $(TESTS:%=$(OUT)/tests/%) $(SCRIPTS)
+	@PATH="$(abspath $(OUT)/tests/path):$$PATH" $(TEST_RUN) $(TESTS:%=$(OUT)/tests/%) $(SCRIPTS)
+
+# Tests start python3 thousands of times: itself, not a script that first looks for its version.
+$(OUT)/tests/path/python3: always
+	@rm -rf $(@D) && mkdir -p $(@D) && python=$$(python3 -c 'import sys; print(sys.executable)' \
+	    2> /dev/null) && printf '#!/bin/sh\nexec "%s" "$$@"\n' "$$python" > $@ && chmod +x $@ || :
 
 # With their own set-up: these two are all that a fresh machine needs.
 test:
@@ -427,7 +432,6 @@ test-planted: $(OUT)/tests/test_claims $(BIN)/plumbline
 	@TEST_JOBS=$(TEST_JOBS) python3 tests/planted.py $(PLANTED)
 
 # Launch files of eight models for every framework, read back; make test has three models.
-.PHONY: test-launched
 test-launched: $(BIN)/plumbline
 	MODELS="llama-3.1-8b qwen3-30b-a3b qwen3-32b qwen3-next-80b-a3b mistral-7b mixtral-8x7b \
 	    gpt-oss-20b deepseek-v2-lite" bash tests/report/test_launched.sh
@@ -437,7 +441,6 @@ test-mutations: $(OUT)/tests/test_check_mutations
 	$(OUT)/tests/test_check_mutations 20000
 
 # Every edit of every key of documents of each kind; make test has a sample.
-.PHONY: test-keys
 test-keys: $(OUT)/tests/test_keys
 	$(OUT)/tests/test_keys 1
 
@@ -451,6 +454,7 @@ test-papers: $(BIN)/plumbline
 	PLUMBLINE=$(BIN)/plumbline sh docs/examples/papers/all.sh $(OUT)/tests/papers \
 	    > $(OUT)/tests/papers.txt
 	python3 tests/solve/papers_page.py docs/PAPERS.md < $(OUT)/tests/papers.txt
+	sh tests/solve/test_papers_more.sh all
 
 # The public instances, solved and checked anew, against data/instances/table.csv; -write: takes
 # what is better, makes docs/INSTANCES.md.
@@ -489,7 +493,7 @@ include packaging/install.mk tests/fuzz/fuzz.mk
 .PHONY: proofs always deb wheel man uninstall format format-check gpu-programs gpu-pack test-fused \
     bench heldback costs all tests check test test-asan demo setup layers sizes schemas trusted \
     trusted-write install clean test-exact test-papers test-planted test-mutations test-batch \
-    test-slurm instances instances-write
+    test-slurm test-launched test-keys instances instances-write
 .SECONDARY:
 
 -include $(shell find $(OUT) -name '*.d' -type f 2>/dev/null)

@@ -1,8 +1,8 @@
 #!/bin/sh
 # make layers finds a wrong include of every kind, the use of a symbol that no include shows,
-# circles of folders, and a schedule that judge or checker name: each is planted alone in a copy of
-# the sources, and must be the one that is named. Each folder and each library that tests/layers.sh
-# has a rule for needs a plant here.
+# circles of folders, and a schedule that judge or checker name: each is planted in a copy of the
+# sources, and must be named, once, and nothing else. Each folder and each library that
+# tests/layers.sh has a rule for needs a plant here.
 set -u
 root=$(cd "$(dirname "$0")/.." && pwd)
 tree=$root/build/test_layers.$$
@@ -144,20 +144,14 @@ done
 sh "$root/tests/layers.sh" "$tree" 2> "$tree/said" ||
     complain "nothing is planted: $(cat "$tree/said")"
 
-# plant FOLDER INCLUDE [BLANK]: it is refused, by its name and alone.
+# All at once, each in a file of its own: every one is refused by its name, and nothing else is.
 plant() {
-    file=$1/planted.c included=$(echo "$2" | tr -d '<>"')
     count=$((count + 1))
+    file=$1/planted$count.c included=$(echo "$2" | tr -d '<>"')
     mkdir -p "$tree/$1"
     echo "#${3:-}include $2" > "$tree/$file"
-    sh "$root/tests/layers.sh" "$tree" 2> "$tree/said" &&
-        complain "$file includes $included: not found"
-    grep -q "^layers: $file includes <*$included[>;,]" "$tree/said" ||
-        grep -q "^layers: $1 has no rule" "$tree/said" ||
-        complain "$file includes $included: not named: $(cat "$tree/said")"
-    grep -v "^layers: \($file includes\|$1 has no rule\)" "$tree/said" &&
-        complain "$file includes $included: more is found"
-    rm "$tree/$file"
+    echo "$file" >> "$tree/planted"
+    echo "$file includes <*$included[>;,]" >> "$tree/expected"
     case $2 in
     \"*) [ -f "$tree/$included" ] || complain "$included: there is no such file" ;;
     esac
@@ -168,6 +162,13 @@ done <<EOF
 $plants
 EOF
 plant solve/judge '"formulate/price/price.h"' ' '
+sed -i 's/^solve.unruled.*/solve\/unruled has no rule/' "$tree/expected"
+sh "$root/tests/layers.sh" "$tree" 2> "$tree/said" && complain "wrong includes: not found"
+while read -r words; do
+    [ "$(grep -c "^layers: $words" "$tree/said")" = 1 ] || complain "not said once: $words"
+done < "$tree/expected"
+[ "$(grep -c . "$tree/said")" = $count ] || complain "more is found: $(cat "$tree/said")"
+(cd "$tree" && xargs rm < planted)
 
 # use_symbol FOLDER OTHER WORDS: an object in FOLDER uses what an object in OTHER defines, which no
 # include says; it is refused, in these words. Without its source it is no part of the program.
@@ -205,19 +206,22 @@ for way in 'solve/commands/planted.c includes solve/batch/batch.h' \
 done
 rm "$tree/solve/commands/planted.c"
 
-# name_schedule FILE LINE: it is refused, by its place.
+# name_schedule FILE LINE: it is refused, by its place; all at once.
 name_schedule() {
     count=$((count + 1))
     printf '// A planted file.\n%s\n' "$2" > "$tree/$1"
-    sh "$root/tests/layers.sh" "$tree" 2> "$tree/said" && complain "$1 has $2: not found"
-    grep -q "^layers: $1:2 names a schedule" "$tree/said" ||
-        complain "$1 has $2: not named: $(cat "$tree/said")"
-    rm "$tree/$1"
+    echo "$1" >> "$tree/named"
 }
 name_schedule solve/judge/planted.c 'static int kind = SCHEDULE_1F1B;'
 name_schedule solve/judge/price/planted.h '#define SLICED(kind) ((kind) == SCHEDULE_TOKEN_SLICED)'
 name_schedule solve/checker/space/planted.c 'static const char *name = "looped-bfs";'
 name_schedule solve/checker/prices/planted.c 'static int kind = SCHEDULE_ZB_V;'
+sh "$root/tests/layers.sh" "$tree" 2> "$tree/said" && complain "names of schedules: not found"
+sed 's/.*/layers: &:2 names a schedule; only a table of schedules may/' "$tree/named" |
+    sort > "$tree/expected"
+grep 'names a schedule' "$tree/said" | sort | cmp -s - "$tree/expected" ||
+    complain "names of schedules: $(cat "$tree/said")"
+(cd "$tree" && xargs rm < named)
 
 # change FILE SED WORDS: the table of libraries and the link lines differ; the words say where.
 change() {

@@ -16,7 +16,7 @@
 #include "tests/support/check.h"
 
 enum {
-    DEFAULT_PROBLEMS = 400,
+    DEFAULT_PROBLEMS = 250,
     STEPS = 20,
     DEEP_EVERY = 5,
     CERTIFICATE_EVERY = 10,

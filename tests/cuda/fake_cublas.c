@@ -156,26 +156,39 @@ static double scale_at(const struct fake_scales *s, int64_t i, int64_t k)
     }
 }
 
+// The rows of the left side, or the columns of the right one, one after another, by their scales.
+static double *unpacked(const struct fake_matrix *m, const struct fake_scales *scales, int batch,
+                        bool is_across, int64_t count, int64_t inner)
+{
+    double *x = malloc((size_t)(count * inner) * sizeof *x);
+    assert(x);
+    for (int64_t i = 0; i < count; i++)
+        for (int64_t k = 0; k < inner; k++)
+            x[i * inner + k] = (double)value_at(m, batch, is_across ? i : k, is_across ? k : i) *
+                               scale_at(scales, i, k);
+    return x;
+}
+
 void fake_multiply(const struct operation *o)
 {
     int64_t inner = o->transpose_a ? o->a.rows : o->a.columns;
     fake_algorithm_uses[o->algorithm]++;
-    for (int batch = 0; batch < o->d.batch; batch++)
+    for (int batch = 0; batch < o->d.batch; batch++) {
+        double *a = unpacked(&o->a, &o->a_scales, batch, !o->transpose_a, o->d.rows, inner),
+               *b = unpacked(&o->b, &o->b_scales, batch, o->transpose_b, o->d.columns, inner);
         for (int64_t j = 0; j < o->d.columns; j++)
             for (int64_t i = 0; i < o->d.rows; i++) {
                 double sum = 0;
-                for (int64_t k = 0; k < inner; k++)
-                    sum += (double)(o->transpose_a ? value_at(&o->a, batch, k, i)
-                                                   : value_at(&o->a, batch, i, k)) *
-                           (double)(o->transpose_b ? value_at(&o->b, batch, j, k)
-                                                   : value_at(&o->b, batch, k, j)) *
-                           scale_at(&o->a_scales, i, k) * scale_at(&o->b_scales, j, k);
+                for (int64_t k = 0; k < inner; k++) sum += a[i * inner + k] * b[j * inner + k];
                 sum *= (double)o->alpha;
                 if (o->beta != 0) sum += (double)(o->beta * value_at(&o->d, batch, i, j));
                 if (o->bias) sum += (double)fake_read(o->bias, o->d.element, i);
                 fake_write((void *)o->d.at, o->d.element,
                            batch * o->d.stride + j * o->d.leading + i, (float)sum);
             }
+        free(a);
+        free(b);
+    }
 }
 
 cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t of_operation,

@@ -33,17 +33,13 @@ table() {
     echo "#       size  count  type  redop  root  time  algbw  busbw #wrong" \
         " time  algbw  busbw #wrong"
     echo "#        (B)  (elements)  (us)  (GB/s)  (GB/s)  (us)  (GB/s)  (GB/s)"
-    for kib in 1 1024 65536; do
-        python3 - $kib "$1" "${2:-sum}" "${3:-float}" <<'END'
-import sys
-size = int(sys.argv[1]) * 1024
-us = 20 + size / 2e4
-alg = size / us / 1e3
-side = "%8.1f %7.2f %7.2f  %s" % (us, alg, alg * float(sys.argv[2]), "%s")
-print("%12d %12d %9s %7s -1 %s %s" % (size, size // 4, sys.argv[4], sys.argv[3], side % 0,
-                                      side % "N/A"))
-END
-    done
+    awk -v bus="$1" -v redop="${2:-sum}" -v type="${3:-float}" 'BEGIN {
+        for (size = 1024; size <= 67108864; size *= size < 1048576 ? 1024 : 64) {
+            us = 20 + size / 2e4
+            side = sprintf("%8.1f %7.2f %7.2f ", us, size / us / 1e3, size / us / 1e3 * bus)
+            printf "%12d %12d %9s %7s -1 %s 0 %s N/A\n", size, size / 4, type, redop, side, side
+        }
+    }'
     echo "# Out of bounds values : 0 OK"
     echo "# Avg bus bandwidth    : 12.5"
 }

@@ -2,7 +2,8 @@
 # docs/examples/papers: what docs/PAPERS.md says of decisions that papers are about: they change as
 # the paper says when what they depend on is moved: compression of interleaved schedules, swapping,
 # tensor grids, pools, few bits, shared weights, the fused embedding sync, towers. Others:
-# test_papers.sh.
+# test_papers.sh. Rows that take long are left to `test_papers_more.sh all`, of make test-papers.
+all=${1:-}
 BIN=${BIN:-bin} work=build/test_papers_more.$$ failed=0
 mkdir -p "$work" && trap 'rm -rf "$work"' EXIT
 PLUMBLINE=$BIN/plumbline
@@ -12,11 +13,11 @@ wrong() { echo "papers: $*" >&2; failed=1; }
 command -v python3 >/dev/null || { echo "skipped: python3 is not there"; exit 0; }
 
 # Interleaved with compression ends at the gap asked; the slower the cards, the more it gains.
-sh docs/examples/papers/interleaved.sh "$work/interleaved" 25 1 >"$work/interleaved.txt" ||
+sh docs/examples/papers/interleaved.sh "$work/interleaved" 25 ${all:+1} >"$work/interleaved.txt" ||
     wrong "interleaved.sh fails"
 awk '$6 != "True" || $4 > $5 || $2 + $3 == 0 { bad = 1 }
      $1 == 1 && ($3 < 2 || $4 * 1.04 > $5) { bad = 1 }
-     END { exit bad || NR != 2 }' "$work/interleaved.txt" ||
+     END { exit bad || NR != (all ? 2 : 1) }' all="$all" "$work/interleaved.txt" ||
          wrong "interleaved: $(cat "$work/interleaved.txt")"
 
 # A transformer that does not fit 128 V100: the faster the link to the host, the more is swapped and
@@ -41,9 +42,9 @@ awk '$3 > $2 || $4 > $3 || ($1 == 3 && $4 != $2) || ($1 == 12 && $4 * 1.05 > $3)
 # With a sequence a GPU a grid of another order is, in such nodes, and not in nodes of sixteen.
 sh docs/examples/papers/grids.sh "$work/grids" 24,4096,64,512 42,12288,1024,8192 \
     >"$work/grids.txt" || wrong "grids.sh fails"
-CARD=100 sh docs/examples/papers/grids.sh "$work/fastcard" 42,12288,1024,8192 >>"$work/grids.txt" ||
-    wrong "grids.sh fails"
-for node in 4 16; do
+[ -z "$all" ] || CARD=100 sh docs/examples/papers/grids.sh "$work/fastcard" 42,12288,1024,8192 \
+    >>"$work/grids.txt" || wrong "grids.sh fails"
+for node in ${all:+4 16}; do
     NODE=$node sh docs/examples/papers/grids.sh "$work/nodes$node" 42,12288,1024,1024 \
         >>"$work/grids.txt" || wrong "grids.sh fails"
 done
@@ -53,8 +54,9 @@ awk 'NR == 1 && ($4 != $6 || $4 != $10) { bad = 1 }
      NR == 4 && ($9 !~ /^1x8x1x16,micro_batch:.*sp/ || $10 > 0.9 * $8 || $4 < $8) { bad = 1 }
      NR == 5 && $10 != $8 { bad = 1 }
      $12 < $4 || $11 !~ /x[0-9]*[1-9][0-9](,|:)/ { bad = 1 }
-     END { exit bad || NR != 5 }' "$work/grids.txt" || wrong "grids: $(cat "$work/grids.txt")"
-for here in grids/42,12288,1024,8192 nodes4/42,12288,1024,1024; do
+     END { exit bad || NR != (all ? 5 : 2) }' all="$all" "$work/grids.txt" ||
+    wrong "grids: $(cat "$work/grids.txt")"
+for here in grids/42,12288,1024,8192 ${all:+nodes4/42,12288,1024,1024}; do
     "$PLUMBLINE" check "$work/$here/all.certificate.json" "$work/$here/all.problem.json" \
         >"$work/log" 2>&1 || wrong "grids: $(cat "$work/log")"
 done
@@ -172,8 +174,11 @@ awk 'BEGIN { h["7bpretrain"] = 3.5; h["7bfinetune"] = 10
 # The command that runs them all: published splits by speed, an objective's least, memory that
 # freezing and 4 bits save, a formula beside our count, how wide a stage's own head may be.
 sh docs/examples/papers/all.sh "$work/all" holmes pipette adapters memory local updates stored \
-    alone segments piper >"$work/all.txt" ||
+    alone piper >"$work/all.txt" ||
     wrong "all.sh fails: $(cat "$work/all.txt")"
+[ -n "$all" ] && rows= || rows="25,0 25,1600"
+sh docs/examples/papers/segments.sh "$work/segments" $rows >"$work/segments.txt" ||
+    wrong "segments.sh fails"
 grep -q '^30 14 roce, 16 infiniband' "$work/all.txt" &&
     grep -q '^48 22 roce, 26 infiniband' "$work/all.txt" || wrong "holmes: $(cat "$work/all.txt")"
 # Rings within a cluster, proven; a pipeline of many micro-batches within one instead.
@@ -206,17 +211,17 @@ for claim in updates/4,8/each alone/4/3; do
         >"$work/log" 2>&1 || wrong "$claim: $(cat "$work/log")"
 done
 # Dear heads make segments longer; all is proven and certified.
-awk '/^[a-z]/ { here = /^segments.sh/ } !here || NF != 13 { next }
-     { n++; if ($2 == 0 ? $4 != 1 : $4 < 2 || $4 < last) bad = 1; last = $2 == 0 ? 0 : $4
+awk '{ if ($2 == 0 ? $4 != 1 : $4 < 2 || $4 < last) bad = 1; last = $2 == 0 ? 0 : $4
        if ($6 != "yes" || $10 != "yes" || $13 != "yes") bad = 1
-       if ($9 > $5 || $5 > $12 || $8 != 1) bad = 1 }
-     END { exit bad || n != 6 }' "$work/all.txt" || wrong "segments: $(cat "$work/all.txt")"
+       if ($9 > $5 || $5 > $12 || $8 != 1 || NF != 13) bad = 1 }
+     END { exit bad || NR != (all ? 6 : 2) }' all="$all" "$work/segments.txt" ||
+    wrong "segments: $(cat "$work/segments.txt")"
 # Its load is Piper's in every row, to the six digits that it is stated with.
 awk '/^[a-z]/ { here = /^piper.sh/ } !here || NF != 6 || $1 !~ /^[0-9]+$/ { next }
      { n++; if ($4 > $3 || $5 > $4) bad = 1 }
      END { exit bad || n != 5 }' "$work/all.txt" || wrong "piper: $(cat "$work/all.txt")"
 for name in interleaved karma across grids pools groups bits tiers energy albert fused images \
-    llava reaches; do
+    llava reaches segments; do
     case $name in
     groups) script=poolgroups ;;
     images) script=llava ;;
