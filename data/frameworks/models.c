@@ -439,7 +439,10 @@ int framework_gaps(const char **texts, enum framework framework, const struct pr
 {
     const struct model *m = &p->model;
     struct gaps gaps = {texts, 0};
+    const struct gap headless = {!model_first_run(m, LAYER_HEAD), "a model without a head"};
     if (!m->has_shape) return 0;
+    if (framework != FRAMEWORK_DEEPSPEED && framework != FRAMEWORK_ANY)
+        add_gaps(&gaps, &headless, 1);
     switch (framework) {
     case FRAMEWORK_MEGATRON:
     case FRAMEWORK_NEMO: core_gaps(&gaps, p, framework == FRAMEWORK_MEGATRON, arena); break;

@@ -306,6 +306,12 @@ says 2 'vision_config: expected an end as wide as the text.s 640, found 512' \
     '{"model_type": "clip", "text_config": {"hidden_size": 640, "num_attention_heads": 8}}'
 says 2 'CLIPForImageClassification is not read: of a clip_text, its Model and' \
     '{"model_type": "clip", "architectures": ["CLIPForImageClassification"], "text_config": {}}'
+says 0 'text_config: the model is the language model alone, whatever else its class has' \
+    '{"model_type": "llama4", "text_config": {"model_type": "llama4_text"}}'
+says 2 'StableDiffusionSafetyChecker is not read: of a clip_text' '{"model_type": "clip",
+    "architectures": ["StableDiffusionSafetyChecker"], "text_config": {}}'
+says 0 'Gemma3Model: no head of a language model' '{"model_type": "gemma3",
+    "architectures": ["Gemma3Model"], "text_config": {"model_type": "gemma3_text"}}'
 says 0 'clip: its images (49 patches) are planned before its texts' \
     '{"model_type": "clip", "text_config": {"hidden_size": 512}}'
 says 0 'ten seconds of 16 kHz, 499 frames, are a sequence' '{"model_type": "hubert"}'

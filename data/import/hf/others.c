@@ -257,8 +257,9 @@ enum status hf_read_clip_text(struct hf_model *x, struct error *err)
     const struct hf_model *of = &(const struct hf_model){
         .root = beside && clip ? x->whole : x->root, .arena = x->arena, .asked = x->asked};
     int64_t outputs = clip ? 512 : s->hidden;
-    const char *built = x->built ? x->built : "";
-    if (strstr(built, "For"))
+    const char *built = x->built && x->built != x->class->name ? x->built : "Model",
+               *model = strstr(built, "Model");
+    if (!model || (model[5] && strcmp(model + 5, "WithProjection") != 0))
         return json_refuse(x->root, err,
                            "architectures: %s is not read: of a %s, its Model and "
                            "ModelWithProjection are",

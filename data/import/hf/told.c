@@ -42,12 +42,17 @@ void hf_tell_left_out(const struct hf_model *x, const struct json *whole,
     if (hf_flag(x, "alibi", &alibi, &ignored) == OK && alibi)
         said_line(x->asked->said, "alibi: %s", hf_alibi);
     if (x->class->told) said_line(x->asked->said, "%s: %s", x->class->name, x->class->told);
+    bool alone = x->root != whole && !tower->count;
     for (size_t i = 0; i < ARRAY_LENGTH(parts); i++)
         if (hf_has(&of_all, parts[i]) && !(tower->count && !strcmp(parts[i], tower->part)))
+            alone = false,
             said_line(x->asked->said,
                       "%s: left out, with its connection to the text: the model is the language "
                       "model alone",
                       parts[i]);
+    if (alone)
+        said_line(x->asked->said, "text_config: the model is the language model alone, whatever "
+                                  "else its class has");
     for (int i = 0; i < tower->count; i++)
         if (!strcmp(tower->runs[i].name, "merger"))
             said_line(x->asked->said,
