@@ -326,41 +326,7 @@ static void take_defaults(struct explained *x)
     }
 }
 
-// ---- the prediction
-
-static void predict(struct explained *x, const struct run_row *row, bool ranges,
-                    struct prediction *to)
-{
-    struct problem problem;
-    struct placement placement;
-    predictor_ask_ranges(x->predictor, ranges);
-    predict_row(x->predictor, row, to);
-    if (*to->reason) return;
-    if (!explain_adjusts(x)) {
-        explain_hold(x, row, to);
-        return;
-    }
-    struct prediction adjusted;
-    x->unadjusted = NULL;
-    predictor_problem(x->predictor, &problem, &placement, x->arena);
-    explain_adjust(x, &problem, &placement);
-    problem.costs = *predictor_costs(x->predictor);
-    predict_problem(x->predictor, &problem, &placement, &adjusted);
-    if (*adjusted.reason) {
-        x->unadjusted = arena_copy_text(x->arena, adjusted.reason);
-        predict_row(x->predictor, row, to); // whose problem is the one that is shown
-        return;
-    }
-    memcpy(adjusted.assumptions, to->assumptions, sizeof adjusted.assumptions);
-    *to = adjusted;
-    explain_hold(x, row, to);
-}
-
-bool explain_try(struct explained *x, const struct run_row *row, struct prediction *to)
-{
-    predict(x, row, false, to);
-    return !*to->reason;
-}
+// ---- what follows from a prediction
 
 // As Megatron-LM lays out stages, where the log states how: it needs the model's layers.
 static void set_split(struct explained *x)
@@ -428,7 +394,7 @@ static void undo_memory(struct explained *x)
     if ((!failed && !adapters) || !t->assumed || (!t->by_memory && !off)) return;
     if (x->asked.recompute == RECOMPUTE_NONE) return;
     x->asked.recompute = RECOMPUTE_NONE;
-    predict(x, &x->asked, true, &x->own);
+    explain_predict_row(x, &x->asked, true, &x->own);
     explain_assume(x, "recompute", "none",
                    failed ? "it failed, and does not say that it recomputes"
                           : "adapters alone are trained, which leaves room");
@@ -438,16 +404,17 @@ void explain_predict(struct explained *x)
 {
     struct prediction again;
     x->assumed_count = x->asked_count;
-    predict(x, &x->asked, true, &x->own);
+    explain_predict_row(x, &x->asked, true, &x->own);
     if (strstr(x->own.reason, "lacks bf16") && x->log.failure.out_of_memory) {
         x->asked.precision = FP16;
         explain_assume(x, "precision", "fp16",
                        "the GPU computes bf16 in other units: as many bytes");
-        predict(x, &x->asked, true, &x->own);
+        explain_predict_row(x, &x->asked, true, &x->own);
     }
     if (!*x->own.reason) undo_memory(x);
     x->row = x->asked;
     if (*x->own.reason) return;
+    explain_assume_batches(x);
     take_defaults(x);
     if (!explain_try(x, &x->row, &again)) return;
     predictor_problem(x->predictor, &x->problem, &x->placement, x->arena);

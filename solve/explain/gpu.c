@@ -195,7 +195,8 @@ static const char *gpu_by_likeness(struct explained *x)
     } likes[] = {{"a10", "a40-48gb", 24},
                  {"a10g", "a40-48gb", 24},
                  {"a5000", "rtx3090-24gb", 24},
-                 {"l40", "a40-48gb", 48}};
+                 {"l40", "a40-48gb", 48},
+                 {"rtx6000ada", "l40s-48gb", 48}};
     const char *named = x->log.told[TOLD_GPU].text;
     size_t length = strcspn(named, "-");
     for (size_t i = 0; i < ARRAY_LENGTH(likes) && !x->settings.likeness.known; i++) {

@@ -69,5 +69,9 @@ bool explain_assume_degrees(struct explained *x);
 int64_t explain_room(const struct explained *x);
 // Whether the log's framework runs the problem that was predicted last.
 bool explain_is_run(struct explained *x);
+// predicted.c: a row, with ranges or without; an iteration of several pipelines' batches as many.
+void explain_predict_row(struct explained *x, const struct run_row *row, bool ranges,
+                         struct prediction *to);
+void explain_assume_batches(struct explained *x); // says how many those are
 // Predicts a row without ranges; false: it cannot be, or refused.
 bool explain_try(struct explained *x, const struct run_row *row, struct prediction *to);

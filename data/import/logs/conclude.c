@@ -156,17 +156,27 @@ static void undo_namesakes(struct log *l)
 }
 
 // torchtitan's batch is a replica's. A pipeline cuts it into as many micro-batches as it has ranks,
-// and from April 2025 on (5e2033c7) into single sequences (pipeline_parallel_microbatch_size).
+// and from April 2025 on (5e2033c7) into those of pipeline_parallel_microbatch_size, 1 unless told.
+// Several such batches make one of all replicas.
 static void conclude_replica(struct log *l)
 {
     int64_t batch = told_count(l, TOLD_MICRO_BATCH), ranks = told_count(l, TOLD_PP);
     const char *version = l->told[TOLD_VERSION].text;
     if (!l->seen[LOG_TORCHTITAN] || ranks < 2 || batch < 1 || told(l, TOLD_ACCUMULATION)) return;
-    int64_t micro_batch = strcmp(version, "2025-04") < 0 && batch % ranks == 0 ? batch / ranks : 1;
+    int64_t pieces = l->reader->pieces, stages = l->reader->stages, own = told_count(l, TOLD_PIECE);
+    if (stages > ranks && stages % ranks == 0)
+        follows(l, TOLD_VPP, "stages of its schedule over ranks", stages / ranks);
+    if (!pieces && own) pieces = batch / own;
+    if (!pieces) pieces = strcmp(version, "2025-04") < 0 && batch % ranks == 0 ? ranks : batch;
+    if (pieces > batch || batch % pieces) return;
+    l->replica_batch = batch;
     l->told[TOLD_MICRO_BATCH].by = BY_NONE;
-    tell_count(l, TOLD_MICRO_BATCH, BY_OTHERS, "a replica's batch over the pipeline's ranks",
-               micro_batch);
-    follows(l, TOLD_ACCUMULATION, "micro-batches of a replica", batch / micro_batch);
+    tell_count(l, TOLD_MICRO_BATCH, BY_OTHERS, "a replica's batch over the pipeline's pieces",
+               batch / pieces);
+    int64_t all = told_count(l, TOLD_GLOBAL_BATCH), gpus = told_count(l, TOLD_NUM_GPUS),
+            replica = or_one(l, TOLD_TP) * ranks * or_one(l, TOLD_CP);
+    if (!all || gpus != replica)
+        follows(l, TOLD_ACCUMULATION, "micro-batches of a replica", pieces);
 }
 
 // The batch, or the length of its sequences, from rates.
@@ -205,19 +215,22 @@ static void conclude_precision(struct log *l)
     const char *p = l->told[TOLD_PRECISION].text;
     bool narrow = told(l, TOLD_FP8) && !is(l, TOLD_FP8, "false") && !is(l, TOLD_FP8, "0") &&
                   !is(l, TOLD_FP8_SWITCH, "0"),
-         eight = has(l, TOLD_PRECISION, "fp8");
+         eight = has(l, TOLD_PRECISION, "fp8"),
+         scaled = has(l, TOLD_PRECISION, "mxfp8") || has(l, TOLD_FP8_RECIPE, "mxfp8"),
+         four = has(l, TOLD_PRECISION, "nvfp4");
     if (told(l, TOLD_PRECISION))
         put(l, TOLD_PRECISION, TOLD_PRECISION,
             find_in_any_case(p, "bf16") || find_in_any_case(p, "bfloat") ? "bf16"
             : eight                                                      ? "fp8"
-            : strstr(p, "16")                                            ? "fp16"
+            : strstr(p, "16") || find_in_any_case(p, "half")             ? "fp16"
                                                                          : "fp32");
     if (narrow || eight)
         put(l, TOLD_PRECISION, narrow ? TOLD_FP8 : TOLD_PRECISION,
             has(l, TOLD_FP8_RECIPE, "nvfp4")       ? "nvfp4"
-            : has(l, TOLD_FP8_RECIPE, "mxfp8")     ? "mxfp8"
+            : scaled                               ? "mxfp8"
             : has(l, TOLD_FP8_RECIPE, "blockwise") ? "blockwise"
                                                    : "fp8");
+    if (four) put(l, TOLD_PRECISION, TOLD_PRECISION, "nvfp4");
     if (told(l, TOLD_FP4) && !is(l, TOLD_FP4, "false") && !is(l, TOLD_FP4, "0"))
         put(l, TOLD_PRECISION, TOLD_FP4, "nvfp4");
     bool weak = !told(l, TOLD_PRECISION) || !strcmp(l->told[TOLD_PRECISION].key, "torch_dtype");
@@ -287,24 +300,6 @@ static void conclude_absent(struct log *l)
     if (!told(l, TOLD_KV_HEADS)) put(l, TOLD_KV_HEADS, TOLD_HEADS, l->told[TOLD_HEADS].text);
 }
 
-// Of a text without a date: a run is not older than its model (the month of its weights; classes
-// of transformers are not older) or its dispatcher (deepseek-ai/DeepEP, branch hybrid-ep).
-static void conclude_month(struct log *l)
-{
-    static const struct {
-        enum told told;
-        const char *begins, *month;
-    } months[] = {{TOLD_DISPATCHER, "hybridep", "2025-09"}, {TOLD_MODEL, "gpt-oss", "2025-08"},
-                  {TOLD_MODEL, "qwen3", "2025-04"},         {TOLD_MODEL, "deepseek-v3", "2024-12"},
-                  {TOLD_MODEL, "qwen2.5", "2024-09"},       {TOLD_MODEL, "llama-3", "2024-04"},
-                  {TOLD_MODEL, "mixtral", "2023-12"},       {TOLD_MODEL, "llama-2", "2023-07"}};
-    for (size_t i = 0; i < ARRAY_LENGTH(months) && !told(l, TOLD_VERSION); i++)
-        if (told(l, months[i].told) &&
-            !strncmp(l->told[months[i].told].text, months[i].begins, strlen(months[i].begins)))
-            tell(l, TOLD_VERSION, BY_OTHERS, "not before its model or dispatcher", months[i].month,
-                 7);
-}
-
 static void conclude_rest(struct log *l)
 {
     if (!strcmp(l->told[TOLD_ZERO].key, VERL_SHARDS) && told(l, TOLD_TP)) // Megatron trains
@@ -340,7 +335,7 @@ static void conclude_rest(struct log *l)
     // Renamed in Megatron-LM's commits of 2022.
     if (!told(l, TOLD_VERSION) && !strcmp(l->told[TOLD_GRANULARITY].key, "checkpoint_activations"))
         tell(l, TOLD_VERSION, BY_OTHERS, "an argument of that time", "2021-06", 7);
-    conclude_month(l);
+    log_conclude_month(l);
     if (l->dumped) {
         if (is(l, TOLD_GROUPED, "0")) l->told[TOLD_KV_HEADS].by = BY_NONE;
         conclude_absent(l);

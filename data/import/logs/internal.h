@@ -86,6 +86,12 @@ struct log_reader {
     int card_gb;                // of a card that may have no name, in words; 0: none is stated
     int branches;               // of a shell, that are open: which is taken is not known
     int64_t ffn;                // by torchtitan's arguments of a Llama; 0: none were there
+    int64_t pieces, stages;     // of its pipeline's batch, in all ranks; 0: not stated
+    bool in_checkpoint;         // the section of its configuration about recomputation
+    bool batches_follow;        // "GBS/MBS" ends the line before
+    int indent;                 // of the line, before what is taken off
+    char item[TOLD_KEY];        // of a card's list, ended by its colon; "": outside
+    int writer;                 // open brackets of a call that writes text
     double step, samples;       // of Megatron's last line that states what was consumed
     double all_samples, tokens; // by then
     double clock_s, clock_step; // of the last line with a time of the day
@@ -174,9 +180,11 @@ void log_part_tells(struct log *l, enum told what, const struct told_value *was,
 void log_part_measures(struct log *l, const struct log_series *s, int64_t step);
 int log_part_count(const struct log *l);
 int log_part_of(const struct log_parts *p, int count, const char *run);
+void log_heading_tells(struct log *l);
 // What follows from other values.
 void log_conclude(struct log *l);
 void log_conclude_adapters(struct log *l); // adapted.c: TOLD_ADAPTED
+void log_conclude_month(struct log *l);    // names.c: TOLD_VERSION
 void log_conclude_states(struct log *l);   // the same: TOLD_STATE_BYTES
 
 // Whether a text begins with one of the words, of which NULL is the last, in any case of letters.

@@ -35,6 +35,7 @@ const struct key_row log_key_rows[] = {
      "per_device_batch_size|batch_size_per_gpu|batch_per_device|micro_train_batch_size|"
      "device_train_microbatch_size|pp_microbatch_size|microbatch_size|micro_batch_size_per_gpu",
      TOLD_MICRO_BATCH, COUNT, NULL},
+    {"pipeline_parallel_microbatch_size", TOLD_PIECE, COUNT, NULL},
     {"per_device_eval_batch_size|eval_batch_size", TOLD_EVAL_BATCH, COUNT, NULL},
     // num_generations: trl's and ms-swift's; train_group_size: FlagEmbedding's
     {"num_generations", TOLD_ANSWERS, COUNT, NULL},

@@ -206,6 +206,15 @@ static void take_shards(struct log *l, const struct key_row *row, enum told_by b
         tell_text(l, &(struct key_row){row->key, TOLD_OFFLOAD, PRESENT, NULL}, by, "1");
 }
 
+// "bf16", "float", "half"; not "params_dtype=t", cut off, nor code.
+static bool names_width(const char *value, size_t length)
+{
+    bool named = false;
+    for (size_t i = 0; i < length; i++)
+        named |= isdigit((unsigned char)value[i]) || value[i] == 'f' || value[i] == 'F';
+    return named && *value != '{';
+}
+
 static void take_value(struct log *l, const struct key_row *row, enum told_by by, const char *value,
                        size_t length)
 {
@@ -228,7 +237,7 @@ static void take_value(struct log *l, const struct key_row *row, enum told_by by
             return;
         if (row->told == TOLD_ADAM)
             l->optimizer = arena_print(l->arena, "%.*s", (int)(length < 64 ? length : 64), value);
-        if (row->told == TOLD_PRECISION && length < 2) return; // "params_dtype=t", cut off
+        if (row->told == TOLD_PRECISION && !names_width(value, length)) return;
         if (length && (!is_nothing(value, length) || row->told == TOLD_GRANULARITY))
             tell(l, row->told, by, row->key, value, length);
         if (!length && row->told == TOLD_BACKEND) tell_text(l, row, by, "flash"); // a bare flag

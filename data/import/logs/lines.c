@@ -130,6 +130,7 @@ enum status log_next(struct log *l, bool *more, struct error *err)
     if (!strncmp(r->line + strspn(r->line, " "), "\"cell_type\":", 12) ||
         !strncmp(r->line, "{\"cells\":", 9))
         r->notebook = true, r->quoted = false;
+    r->indent = (int)strspn(r->line, " ");
     unquote(r->line), unlist(r->line);
     const char *begin = without_prefix(r->line);
     memmove(r->line, begin, strlen(begin) + 1);

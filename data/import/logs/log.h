@@ -85,7 +85,8 @@ extern const char *const log_format_names[]; // [LOG_FORMAT_COUNT]
     TOLD(LAST_LAYERS, "last_layers")                                                               \
     TOLD(EMBEDDING_COUNTS, "embedding_counts") /* as a layer of its stage; likewise the head */    \
     TOLD(HEAD_COUNTS, "head_counts")                                                               \
-    TOLD(STAGES, "stages") /* which layers each has */                                             \
+    TOLD(STAGES, "stages")              /* which layers each has */                                \
+    TOLD(PIECE, "pipeline_micro_batch") /* of a replica's batch, torchtitan's */                   \
     TOLD(FP8, "fp8")                                                                               \
     TOLD(FP8_SWITCH, "fp8_switch") /* whether its format counts */                                 \
     TOLD(FP8_RECIPE, "fp8_recipe")                                                                 \
@@ -254,7 +255,8 @@ struct log_runs {
 // before that is of all.
 enum { PARTS_MOST = 24 };
 struct log_part {
-    int line;
+    int line; // where the one before ends, or what is of all
+    int from;
     bool heading;
     char name[TOLD_KEY]; // a heading's words, or its line
 };
@@ -263,6 +265,7 @@ struct log_parts {
     int count; // of the second and later ones, while they are read; then of all, 0: one run
     int chosen;
     bool differ; // in what they were told, or in steps that begin again
+    bool items;  // of a card: those between them that measured nothing are of none
 };
 
 // A flag that no program is known to have, but for one mistyped letter.
@@ -294,6 +297,7 @@ struct log {
     int64_t rank_parameters;
     double peak_flop;               // by which the program computes utilisation; 0: not stated
     int64_t batch;                  // of the last iteration line; the series are of it alone
+    int64_t replica_batch;          // after which torchtitan's pipeline is empty; 0: not stated
     double block_s, block_samples;  // MLPerf: training without evaluation
     double average_s;               // of the last steps, stated as such
     double total_flop, runtime_s;   // of the whole run, as transformers counts them; 0: not stated

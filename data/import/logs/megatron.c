@@ -27,6 +27,47 @@ static void end_dump(struct log *l)
     l->arguments = l->reader->arguments.text;
 }
 
+// GPT-NeoX says behind each value where it is from: "12..........................updated". The
+// length without that; 0: it says nothing of the kind.
+static size_t without_origin(const char *value, size_t length)
+{
+    static const char *const origins[] = {"updated", "default"};
+    for (size_t i = 0; i < ARRAY_LENGTH(origins); i++) {
+        size_t own = strlen(origins[i]);
+        if (length <= own || strncmp(value + length - own, origins[i], own) != 0) continue;
+        for (length -= own; length > 1 && value[length - 1] == '.';) length--;
+        return length;
+    }
+    return 0;
+}
+
+// Its names (neox_args.py) of what Megatron-LM's arguments say otherwise.
+static void read_neox(struct log *l, const char *key, size_t length, const char *value,
+                      size_t value_length)
+{
+    static const struct {
+        const char *neox, *value, *key, *means; // value: which alone it means; NULL: any, as it is
+    } names[] = {{"no_weight_tying", NULL, "untie_embeddings_and_output_weights", NULL},
+                 {"moe_num_experts", NULL, "num_experts", NULL},
+                 {"moe_top_k", NULL, "moe_router_topk", NULL},
+                 {"norm", NULL, "normalization", NULL},
+                 {"pos_emb", NULL, "position_embedding_type", NULL},
+                 {"attention_config", NULL, "attn_implementation", NULL},
+                 {"activation", "swiglu", "swiglu", "true"},
+                 {"activation", "geglu", "swiglu", "true"},
+                 {"mlp_type", "llama", "swiglu", "true"}};
+    for (size_t i = 0; i < ARRAY_LENGTH(names); i++) {
+        bool own = strlen(names[i].neox) == length && !strncmp(key, names[i].neox, length),
+             means = !names[i].value || (strlen(names[i].value) == value_length &&
+                                         !strncmp(value, names[i].value, value_length));
+        if (!own || !means) continue;
+        if (names[i].means) value = names[i].means, value_length = strlen(value);
+        key = names[i].key, length = strlen(key);
+        break;
+    }
+    log_setting(l, BY_PROGRAM, key, length, value, value_length);
+}
+
 // A key, at least three dots (or what is left of them behind a long key), a value.
 static bool read_argument(struct log *l, const char *line)
 {
@@ -41,9 +82,10 @@ static bool read_argument(struct log *l, const char *line)
     value += strspn(value, " ");
     size_t value_length = strlen(value);
     while (value_length && isspace((unsigned char)value[value_length - 1])) value_length--;
-    enum told_by by = BY_PROGRAM;
     if (!strncmp(key, "batch_size ", 11)) key = "micro_batch_size", length = 16; // of 2020
-    log_setting(l, by, key, length, value, value_length);
+    size_t own = l->reader->in_dump ? without_origin(value, value_length) : 0;
+    if (own) read_neox(l, key, length, value, value_length = own);
+    else log_setting(l, BY_PROGRAM, key, length, value, value_length);
     l->reader->argument_count++;
     if (l->reader->in_dump && l->reader->arguments.length < ARGUMENTS_MOST)
         text_put(&l->reader->arguments, "  %.*s ... %.*s\n", (int)length, key, (int)value_length,

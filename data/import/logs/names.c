@@ -124,8 +124,15 @@ static bool follows_card(const char *line, const char *word)
            (!strncmp(word - 3, "\xe5\x8d\xa1", 3) || !strncmp(word - 3, "\xe5\xbc\xa0", 3));
 }
 
-// "With 4 GB200": how many there are says more than a name in a module's or a file's path.
-enum { COUNTED_HITS = 3 };
+// "With 4 GB200": how many there are says more than a name, and that more than a part of a module's
+// or a file's.
+enum { PART_HITS = 1, NAME_HITS = 2, COUNTED_HITS = 6 };
+
+static int hits_of(const char *line, const char *word, size_t length)
+{
+    bool part = (word > line && strchr("_./", word[-1])) || word[length] == '_';
+    return is_counted(line, word) ? COUNTED_HITS : part ? PART_HITS : NAME_HITS;
+}
 
 static bool is_counted(const char *line, const char *word)
 {
@@ -184,7 +191,7 @@ static void find_gpu(struct log *l, const char *line)
             if (l->reader->gpu_hits[i] > most) most = l->reader->gpu_hits[i];
         const char *before = l->told[TOLD_GPU].text;
         bool surer = is_surer(before, gpu_name(found));
-        if (surer) l->reader->gpu_hits[found] += is_counted(line, word) ? COUNTED_HITS : 1;
+        if (surer) l->reader->gpu_hits[found] += hits_of(line, word, length);
         bool taken = surer && l->reader->gpu_hits[found] > most,
              other = *before && strncmp(before, gpu_name(found), strlen(gpu_name(found))) != 0;
         if (other) snprintf(l->other_gpu, TOLD_KEY, "%.40s", taken ? before : gpu_name(found));
@@ -208,6 +215,7 @@ void log_gpu_of_program(struct log *l, const char *text)
     memset(l->reader->gpu_hits, 0, sizeof l->reader->gpu_hits);
     gpu->by = BY_NONE, *gpu->text = '\0';
     find_gpu(l, text);
+    find_phrase(l, text);
     if (gpu->by == BY_NONE) *gpu = before;
     else gpu->by = BY_PROGRAM;
 }
@@ -234,4 +242,22 @@ void log_names(struct log *l, const char *line)
         tell(l, TOLD_ADAPTERS, by, "MLPerf's rules", "16", 2);
         tell(l, TOLD_ADAPTED, by, "MLPerf's rules", "attention", 9);
     }
+}
+
+// Of a text without a date: a run is not older than its model (the month of its weights; classes
+// of transformers are not older) or its dispatcher (deepseek-ai/DeepEP, branch hybrid-ep).
+void log_conclude_month(struct log *l)
+{
+    static const struct {
+        enum told told;
+        const char *begins, *month;
+    } months[] = {{TOLD_DISPATCHER, "hybridep", "2025-09"}, {TOLD_MODEL, "gpt-oss", "2025-08"},
+                  {TOLD_MODEL, "qwen3", "2025-04"},         {TOLD_MODEL, "deepseek-v3", "2024-12"},
+                  {TOLD_MODEL, "qwen2.5", "2024-09"},       {TOLD_MODEL, "llama-3", "2024-04"},
+                  {TOLD_MODEL, "mixtral", "2023-12"},       {TOLD_MODEL, "llama-2", "2023-07"}};
+    for (size_t i = 0; i < ARRAY_LENGTH(months) && !told(l, TOLD_VERSION); i++)
+        if (told(l, months[i].told) &&
+            !strncmp(l->told[months[i].told].text, months[i].begins, strlen(months[i].begins)))
+            tell(l, TOLD_VERSION, BY_OTHERS, "not before its model or dispatcher", months[i].month,
+                 7);
 }

@@ -50,7 +50,8 @@ static bool read_card(struct log *l, const char *line)
 {
     double value;
     if (!strstr(line, "last_") || !strstr(line, "_avg:")) return false;
-    if (number_after(line, "step_time_ms_avg:", &value, NULL)) l->average_s = value / 1000;
+    if (number_after(line, "step_time_ms_avg:", &value, NULL))
+        l->average_s = value / 1000, l->reader->part_measured = true;
     else if (number_after(line, "tflops_per_gpu_avg:", &value, NULL))
         measure(l, MEASURED_TFLOPS, 100, value);
     else if (number_after(line, "tokens_per_second_per_gpu_avg:", &value, NULL))
@@ -62,6 +63,7 @@ static bool read_card(struct log *l, const char *line)
 void log_nemo(struct log *l, const char *line)
 {
     if (read_step(l, line) || read_bridge(l, line) || read_card(l, line)) return;
+    if (strstr(line, "--mode lora")) tell(l, TOLD_ADAPTERS, BY_SETTING, "--mode", "1", 1);
     if (strstr(line, "bridge_commit") || strstr(line, "megatron.bridge") ||
         strstr(line, "megatron-bridge") || strstr(line, "Megatron Bridge commit") ||
         strstr(line, "Megatron-Bridge v") || strstr(line, "MODEL_TFLOP/s/GPU") ||

@@ -24,6 +24,18 @@ static bool is_shown(char c)
     return isalnum((unsigned char)c) || (c && strchr(" =.,()+-%_*", c));
 }
 
+// Megatron-Bridge's cards: "items:", then "  pretrain:" and in it "    GB200:".
+static bool is_item(struct log_reader *r, const char *line)
+{
+    size_t length = strcspn(line, ":");
+    bool key = line[length] == ':' && !line[length + 1] && length && length < TOLD_KEY / 2;
+    if (!r->indent && *line) r->item[0] = '\0';
+    if (!r->indent && !strcmp(line, "items:")) memcpy(r->item, line, sizeof "items:");
+    if (!*r->item || !key || (r->indent != 2 && (r->indent != 4 || !names_gpu(line)))) return false;
+    if (r->indent == 2) snprintf(r->item, sizeof r->item, "%s", line);
+    return true;
+}
+
 static void name_part(struct log_part *to, const struct log *l, const char *line, bool heading)
 {
     int length = 0;
@@ -33,7 +45,45 @@ static void name_part(struct log_part *to, const struct log *l, const char *line
     while (length && strchr(" :*`", to->name[length - 1])) length--;
     to->name[length] = '\0';
     if (!heading) snprintf(to->name, sizeof to->name, "line %lld", (long long)l->lines);
-    to->line = (int)l->lines, to->heading = heading;
+    to->line = to->from = (int)l->lines, to->heading = heading;
+}
+
+static void begin_item(struct log *l, const char *line)
+{
+    struct log_parts *p = &l->parts;
+    struct log_reader *r = l->reader;
+    struct log_part *to = p->count ? &p->at[p->count] : &r->first_part;
+    bool next = r->part_measured && p->count + 1 < PARTS_MOST;
+    if (next && !p->count++) p->at[0] = r->first_part;
+    if (next) to = &p->at[p->count];
+    int from = next || !p->items ? 0 : to->line;
+    char name[2 * TOLD_KEY];
+    snprintf(name, sizeof name, "%.*s%s%.*s", (int)strcspn(r->item, ":"), r->item,
+             r->indent == 4 ? " " : "", r->indent == 4 ? (int)strcspn(line, ":") : 0, line);
+    name_part(to, l, name, true);
+    if (from) to->line = from;
+    r->part_measured = false, p->items = p->differ = true;
+}
+
+// The precision that a heading names, "Example 1: BF16 Training (Baseline)"; NULL: none.
+static const char *precision_of(const struct log_part *part)
+{
+    static const char *const names[] = {"mxfp8", "nvfp4", "bf16", "fp16", "fp8"};
+    for (size_t i = 0; i < ARRAY_LENGTH(names) && part->heading; i++)
+        if (find_in_any_case(part->name, names[i])) return names[i];
+    return NULL;
+}
+
+void log_heading_tells(struct log *l)
+{
+    const struct log_part *part = &l->parts.at[l->parts.chosen];
+    if (!l->parts.count) return;
+    const char *gpu = l->parts.items ? strchr(part->name, ' ') : NULL,
+               *precision = precision_of(part);
+    if (gpu) log_gpu_of_program(l, gpu + 1);
+    if (precision && l->told[TOLD_PRECISION].by == BY_WORDS) l->told[TOLD_PRECISION].by = BY_NONE;
+    if (precision)
+        tell(l, TOLD_PRECISION, BY_WORDS, "the run's heading", precision, strlen(precision));
 }
 
 void log_part_begins(struct log *l, const char *line)
@@ -41,10 +91,17 @@ void log_part_begins(struct log *l, const char *line)
     struct log_parts *p = &l->parts;
     struct log_reader *r = l->reader;
     bool heading = is_heading(line), dump = !heading && strstr(line, "--- arguments ---") != NULL;
-    if (r->in_dump || (!heading && !dump && !is_launch(line))) return;
+    if (is_item(r, line)) {
+        begin_item(l, line);
+        return;
+    }
+    if (p->items || r->in_dump || (!heading && !dump && !is_launch(line))) return;
     if (r->part_measured && p->count + 1 < PARTS_MOST) { // what was measured is of another one
         if (!p->count++) p->at[0] = r->first_part;
-        name_part(&p->at[p->count], l, line, heading);
+        struct log_part *to = &p->at[p->count];
+        name_part(to, l, line, heading);
+        const char *own = precision_of(to), *before = precision_of(to - 1);
+        p->differ |= own && before && own != before;
         r->part_measured = false, r->part_restarts = heading;
     } else if (!p->count && (heading || !r->first_part.line)) {
         name_part(&r->first_part, l, line, heading);
@@ -54,7 +111,8 @@ void log_part_begins(struct log *l, const char *line)
 void log_part_tells(struct log *l, enum told what, const struct told_value *was, const char *text)
 {
     const struct log_parts *p = &l->parts;
-    bool shape = what <= TOLD_MICRO_BATCH || what == TOLD_ZERO || what == TOLD_MODEL;
+    bool shape = what <= TOLD_MICRO_BATCH || what == TOLD_ZERO || what == TOLD_MODEL ||
+                 what == TOLD_PRECISION;
     if (p->count && shape && was->line < p->at[p->count].line && strcmp(was->text, text) != 0)
         l->parts.differ = true;
 }
@@ -76,9 +134,15 @@ int log_part_count(const struct log *l)
 int log_part_of(const struct log_parts *p, int count, const char *run)
 {
     if (!run) return 0;
-    for (int i = 0; i < count; i++)
-        if (!strcmp(p->at[i].name, run)) return i;
+    int found = -1, own = 0; // whose name has it as its first or last words
+    for (int i = 0; i < count; i++) {
+        const char *at = strstr(p->at[i].name, run), *end = at ? at + strlen(run) : NULL;
+        if (at && !*end && at == p->at[i].name) return i;
+        if (at && ((at == p->at[i].name && *end == ' ') || (!*end && at[-1] == ' ')))
+            found = i, own++;
+    }
     char *end;
     long number = strtol(run, &end, 10);
-    return *end || number < 1 || number > count ? -1 : (int)number - 1;
+    if (!*end && number >= 1 && number <= count) return (int)number - 1;
+    return own == 1 ? found : -1;
 }

@@ -137,9 +137,9 @@ static enum status read_all(struct log *l, const char *path, const char *run, st
         TRY(log_next(l, &more, err));
         if (!more) break;
         int line = (int)l->lines;
-        bool last = parts.chosen + 1 == parts.count,
+        bool last = parts.chosen + 1 == parts.count, ended = last && (!parts.items || !to->line),
              own = !parts.count || line < parts.at[0].line ||
-                   (line >= from->line && (last || line < to->line));
+                   (line >= from->from && (ended || line < to->line));
         if (in && !own) log_table(l, ""); // it ends here
         in = own;
         if (!own) continue;
@@ -148,6 +148,7 @@ static enum status read_all(struct log *l, const char *path, const char *run, st
     }
     log_table(l, "");
     log_take_prose(l);
+    log_heading_tells(l);
     return OK;
 }
 
@@ -156,8 +157,10 @@ static enum status read_part(struct log *l, const char *path, const char *run, s
                              struct error *err)
 {
     int count = log_part_count(l), chosen = log_part_of(&l->parts, count, run);
+    if (!l->parts.count) l->parts.at[0] = l->reader->first_part;
     l->parts.count = 0;
-    if (count < 2 || (chosen < 0 && l->runs.chosen)) return OK; // a row of a table's
+    if ((count < 2 && !l->parts.items) || (chosen < 0 && l->runs.chosen))
+        return OK; // a row of a table's
     if (chosen < 0)
         return refuse(err,
                       "%s: --run %s: expected 1 to %d or the heading of one of its runs: '%s', "

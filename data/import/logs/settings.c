@@ -86,9 +86,12 @@ static void take_pending(struct log *l, const char *line)
         take_item(l, pending, line + 2);
         return; // until a line is none of its items
     }
-    if (*pending && list && line[0] == '-' && line[1] == ' ')
-        log_setting(l, BY_SETTING, pending, strlen(pending), line + 2, strcspn(line + 2, " \t"));
-    else if (*pending && !list && *line && *line != '-')
+    if (*pending && list && line[0] == '-' && line[1] == ' ') {
+        const char *item = line + (strncmp(line, "- name: ", 8) ? 2 : 8);
+        size_t length = strcspn(item, " \t");
+        if (length && item[length - 1] != ':') // else a key of a group
+            log_setting(l, BY_SETTING, pending, strlen(pending), item, length);
+    } else if (*pending && !list && *line && *line != '-')
         log_setting(l, BY_SETTING, pending, strlen(pending), line, strcspn(line, " \t"));
     *pending = '\0';
 }
@@ -162,6 +165,14 @@ static void take_adapter(struct log *l, enum told_by by, const char *line)
             if (at_border(line, s) && (s == line || s[-1] != '_') &&
                 number_at(s + strlen(ranks[i]), &rank, NULL) && rank >= 1 && rank < 1e5)
                 tell_count(l, TOLD_ADAPTERS, by, "LoraConfig", (int64_t)rank);
+}
+
+// Within a call for text that a model writes there is nothing of its training.
+static bool is_of_writer(struct log_reader *r, const char *line)
+{
+    static const char *const begins[] = {".generate(", "pipeline("};
+    const char *close;
+    return r->notebook && within_call(&r->writer, line, begins, ARRAY_LENGTH(begins), &close);
 }
 
 // Whether a line is within the configuration of a tower of images or sound, or begins it.
@@ -267,7 +278,9 @@ void log_settings(struct log *l, const char *line)
                                                          : BY_SETTING;
     take_pending(l, line);
     if (l->mentions_failure && log_is_of_others(line)) return; // what may help
-    if (is_of_tower(l->reader, line) || is_comment(line) || is_quoted(l->reader, line)) return;
+    if (is_of_tower(l->reader, line) || is_comment(line) || is_quoted(l->reader, line) ||
+        is_of_writer(l->reader, line))
+        return;
     take_adapter(l, by, line), take_trainer(l, line);
     const char *helped = behind_which_none(line);
     for (const char *s = line; *s && (!helped || s < helped);) {

@@ -213,13 +213,7 @@ static void read_shorts(struct log *l, const char *line)
         tell_shorts(l, &w, item ? BY_COMMON : BY_WORDS);
         read_name_precision(l, line);
     }
-    double global, micro;
-    const char *after;
-    if (number_after(line, "GBS/MBS", &global, &after) && *after == '/' &&
-        number_at(after + 1, &micro, NULL)) {
-        tell_count(l, TOLD_GLOBAL_BATCH, BY_WORDS, "GBS/MBS", (int64_t)global);
-        tell_count(l, TOLD_MICRO_BATCH, BY_WORDS, "GBS/MBS", (int64_t)micro);
-    }
+    double micro;
     if (number_after(line, "-way gradient accumulation", &micro, NULL)) return;
     const char *way = strstr(line, "-way gradient accumulation");
     if (!way) way = strstr(line, " gradient-accumulation steps");
@@ -229,8 +223,25 @@ static void read_shorts(struct log *l, const char *line)
         tell_count(l, TOLD_ACCUMULATION, BY_WORDS, "gradient accumulation", (int64_t)micro);
 }
 
+// "GBS/MBS 1024/1", perhaps with a line's end between.
+static void read_batches(struct log *l, const char *line)
+{
+    static const char words[] = "GBS/MBS";
+    double global, micro;
+    bool ended = l->reader->batches_follow;
+    const char *at = strstr(line, words), *after;
+    l->reader->batches_follow = at && !at[sizeof words - 1];
+    at = ended ? line : at ? at + sizeof words - 1 : NULL;
+    if (!at || !number_at(at, &global, &after) || *after != '/' ||
+        !number_at(after + 1, &micro, NULL))
+        return;
+    tell_count(l, TOLD_GLOBAL_BATCH, BY_WORDS, words, (int64_t)global);
+    tell_count(l, TOLD_MICRO_BATCH, BY_WORDS, words, (int64_t)micro);
+}
+
 void log_shorts(struct log *l, const char *line)
 {
     read_shorts(l, line);
+    read_batches(l, line);
     read_shell_degree(l, line);
 }

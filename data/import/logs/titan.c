@@ -73,15 +73,37 @@ static void read_model(struct log *l, const char *line)
     l->reader->ffn = (int64_t)(ceil(floor(factor * floor(8 * dim / 3)) / multiple) * multiple);
 }
 
+// "Using pipeline schedule 1F1B with 8 microbatches and 4 stages."
+static void read_schedule(struct log *l, const char *line)
+{
+    double pieces, stages;
+    const char *after;
+    if (!number_after(line, " with ", &pieces, &after) ||
+        !number_after(after, "microbatches and ", &stages, NULL))
+        return;
+    l->reader->pieces = (int64_t)pieces, l->reader->stages = (int64_t)stages;
+}
+
+// "[activation_checkpoint]", and "mode = "none"" in it.
+static void read_section(struct log *l, const char *line)
+{
+    struct log_reader *r = l->reader;
+    if (*line == '[') r->in_checkpoint = !strncmp(line, "[activation_checkpoint]", 23);
+    else if (r->in_checkpoint && !strncmp(line, "mode =", 6) && (line = strchr(line, '"')))
+        log_setting(l, BY_SETTING, "checkpoint_mode", 15, line, 2 + strcspn(line + 1, "\""));
+}
+
 void log_titan(struct log *l, const char *line)
 {
     double value;
     const char *after;
     if (read_step(l, line)) return;
+    read_section(l, line);
     if (strstr(line, "device mesh with [")) read_mesh(l, line);
     else if (strstr(line, "Training starts at step") || strstr(line, "Trainer is initialized"))
         read_start(l, line);
     else if (strstr(line, "ModelArgs(")) read_model(l, line);
+    else if (strstr(line, "Using pipeline schedule")) read_schedule(l, line);
     else if (strstr(line, "memory allocation retries")) {
         const char *at = strstr(line, "WARNING - ");
         if (at && number_at(at + 10, &value, NULL) && (int64_t)value > l->retries)
