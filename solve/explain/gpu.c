@@ -192,11 +192,9 @@ static const char *gpu_by_likeness(struct explained *x)
     static const struct {
         const char *named, *like;
         int gb;
-    } likes[] = {{"a10", "a40-48gb", 24},
-                 {"a10g", "a40-48gb", 24},
-                 {"a5000", "rtx3090-24gb", 24},
-                 {"l40", "a40-48gb", 48},
-                 {"rtx6000ada", "l40s-48gb", 48}};
+    } likes[] = {{"a10", "a40-48gb", 24},         {"a10g", "a40-48gb", 24},
+                 {"a5000", "rtx3090-24gb", 24},   {"l40", "a40-48gb", 48},
+                 {"rtx6000ada", "l40s-48gb", 48}, {"gh", "h100-96gb", 96}}; // GH200
     const char *named = x->log.told[TOLD_GPU].text;
     size_t length = strcspn(named, "-");
     for (size_t i = 0; i < ARRAY_LENGTH(likes) && !x->settings.likeness.known; i++) {

@@ -2,6 +2,7 @@
 // class. Plain causes that the log itself states come first.
 #include <string.h>
 
+#include "data/inputs/model/size.h"
 #include "solve/explain/internal.h"
 
 const char *const verdict_names[] = {"agrees",         "not predicted",      "not measured",
@@ -230,8 +231,29 @@ static enum explained_verdict explain_slow(struct explained *x)
                                 suspect ? ", nor the network," : ""));
 }
 
+// Whether the model's own FLOP in the measured time are more than these GPUs compute, and what then
+// is not as it was read; NULL: they are not. Adapters alone leave out a third.
+static const char *beyond_peak(struct explained *x)
+{
+    const struct gpu_costs *g = costs_find_gpu(predictor_costs(x->predictor), x->own.gpu);
+    const struct precision_costs *p = g ? costs_find_precision(g, x->problem.job.precision) : NULL;
+    double flop = 6 * (double)model_size_of(&x->problem.model).active;
+    if (told_count(&x->log, TOLD_ADAPTERS) > 0) flop *= 2.0 / 3;
+    flop *= (double)(x->own.sequences * x->problem.job.sequence) / x->measured_s;
+    double each = flop / x->own.gpus, most = p ? p->peak_flop_per_s.value : 0;
+    if (!(most > 0) || !(each > most)) return NULL;
+    return arena_print(
+        x->arena,
+        "in this time each GPU would compute %.0f TFLOP/s, and %s does %.0f at most: "
+        "it was no fewer than %.0f of them, or batch, sequence or model are not as "
+        "read",
+        each * 1e-12, x->own.gpu, most * 1e-12, ceil(flop / most));
+}
+
 static enum explained_verdict explain_fast(struct explained *x)
 {
+    const char *beyond = beyond_peak(x);
+    if (beyond) return conclude(x, VERDICT_NOT_READ, beyond);
     explain_find_alternatives(x);
     if (x->alternative_count) return conclude(x, VERDICT_UNSTATED, "");
     return conclude(x, VERDICT_NOT_EXPLAINED,

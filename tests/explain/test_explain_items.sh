@@ -47,6 +47,12 @@ reads neox.log layers=24 hidden=1024 heads=16 experts=8 top_k=2 seq=2048 micro_b
     recompute=full tied=0 rms_norm=1 gated=1 flash=flash precision=bf16 dropout=0 global_batch=32 \
     num_gpus=4 iteration_s=0.8
 
+# one expert is none, whatever recomputation's backend is by default
+sed 's/ moe_num_experts .*/ moe_num_experts ..... 1............default/
+    s/ checkpoint_activations .*/ checkpoint_activations ... False...........default/
+    s/ other_1 .*/ deepspeed_activation_checkpointing  True.....default/' neox.log > dense.log
+reads dense.log experts=- top_k=- recompute=none layers=24
+
 # ---- torchtitan: a replica's batch in pieces through a pipeline, several times an iteration
 titan() { # FILE SCHEDULE STAGES: 64 sequences of 1,024 tokens in 4 batches of 8 pieces
     arguments='TransformerModelArgs(dim=2048, n_layers=16, n_heads=32, n_kv_heads=8, '
@@ -74,6 +80,9 @@ titan ranks.log 1F1B 4
 titan twice.log Interleaved1F1B 8
 reads ranks.log gpu=rtx6000ada pp=4 vpp=- micro_batch=2 recompute=none adam=1 model=llama-3.2-1b
 reads twice.log gpu=rtx6000ada pp=4 vpp=2 micro_batch=2
+# adapters that are off, whatever their rank would be
+{ cat ranks.log; printf -- '- lora:\n- enable_lora: False\n- lora_r: 16\n'; } > off.log
+reads off.log adapters=- micro_batch=2
 # the pipeline is filled and emptied for each of the four
 sed 's/local batch size 16/local batch size 64/; s/steps 4,/steps 1,/; s/with 8 mic/with 32 mic/' \
     ranks.log > once.log
@@ -85,6 +94,31 @@ time = lambda f: json.load(open(f"explained-{f}.log.json"))["predicted"]["iterat
 ratio = time("ranks") / time("once")  # (8 + 3) / 8 over (32 + 3) / 32 and a little
 assert 1.15 < ratio < 1.35, ratio
 END
+
+# ---- more than these GPUs compute: from how many on they would
+sed 's/iteration (ms): 800/iteration (ms): 80/' neox.log > fast.log
+echo 'NVIDIA A100-SXM4-80GB' >> fast.log
+reads fast.log gpu=a100-80gb "verdict=not read"
+"$plumbline" explain fast.log > out 2> err || complain "faster than its GPUs"
+tr -s '\n ' ' ' < out | grep -q 'does 312 at most: it was no fewer than [0-9]* of them' ||
+    complain "from how many on they would"
+
+# ---- a row's own precision, a launcher's banner and a chip that is priced as one like it
+cat > rows.md << 'END'
+# Llama 3.1 8B on GH200, `cfg.mixed_precision = "bf16_with_nvfp4_mixed"`
+Total GPUs: 8
+GPUs/node:  4
+| Precision | Global batch | Step time (s) |
+|---|---|---|
+| BF16 baseline | 64 | 9.05 |
+| FP8 (last in BF16) | 64 | 6.39 |
+END
+"$plumbline" explain rows.md --run 1 > out 2> err || complain "the first precision"
+tr -s '\n ' ' ' < out | grep -q 'precision bf16' || complain "the first row's precision"
+tr -s '\n ' ' ' < out | grep -q 'gpu gh: as h100-96gb' || complain "a GH200 has no costs"
+tr -s '\n ' ' ' < out | grep -q 'num_gpus 8 .*gpus_per_node 4 ' || complain "a banner"
+"$plumbline" explain rows.md --run 2 > out 2> err || complain "the second precision"
+tr -s '\n ' ' ' < out | grep -q 'precision fp8' || complain "the second row's precision"
 
 # ---- a card of Megatron-Bridge: each verified item is a run, the others are of none
 cat > card.yaml << 'END'

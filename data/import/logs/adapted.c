@@ -17,6 +17,8 @@ void log_conclude_adapters(struct log *l)
     struct told_value *v = &l->told[TOLD_ADAPTED];
     const char *words = arena_copy_text(l->arena, v->text), *nearest, *found = "";
     bool set[ADAPTER_MODULE_COUNT] = {false}, all = !strncasecmp(words, "all", 3);
+    if (l->reader->no_adapters && !strncmp(l->told[TOLD_ADAPTERS].key, "lora_", 5))
+        l->told[TOLD_ADAPTERS].by = BY_NONE;
     if (!told(l, TOLD_ADAPTED) || all || !strcasecmp(words, "attention")) {
         if (all) snprintf(v->text, sizeof v->text, "all");
         return;

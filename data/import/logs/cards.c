@@ -320,6 +320,10 @@ void log_counts(struct log *l, const char *words)
     enum { NEAR_TITLE = 4 };
     char digits[COUNTED_MOST];
     const char *line = with_digits(digits, words);
+    // A launcher's banner.
+    static const struct count_words banner[] = {{"Total GPUs:", TOLD_NUM_GPUS},
+                                                {"GPUs/node:", TOLD_GPUS_PER_NODE}};
+    tell_counts(l, line, BY_PROGRAM, "a launcher's banner", banner, ARRAY_LENGTH(banner));
     read_machine(l, line);
     struct told_value *gpus = &l->told[TOLD_NUM_GPUS], before = *gpus;
     bool title = before.line == 1 && l->reader->titled && l->lines <= NEAR_TITLE;

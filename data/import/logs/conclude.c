@@ -65,7 +65,8 @@ static void conclude_gpus(struct log *l)
     if (!nodes && each && !told(l, TOLD_NUM_GPUS)) nodes = 1;
     // The launcher's --num_gpus is a node's.
     bool all = nodes * each == told_count(l, TOLD_NUM_GPUS);
-    if (nodes > 1 && !all && !strcmp(l->told[TOLD_NUM_GPUS].key, "num_gpus")) {
+    bool of_node = told_count(l, TOLD_NUM_GPUS) <= NODE_MOST;
+    if (nodes > 1 && !all && of_node && !strcmp(l->told[TOLD_NUM_GPUS].key, "num_gpus")) {
         put(l, TOLD_GPUS_PER_NODE, TOLD_NUM_GPUS, l->told[TOLD_NUM_GPUS].text);
         l->told[TOLD_NUM_GPUS].by = BY_NONE, each = told_count(l, TOLD_GPUS_PER_NODE);
     }

@@ -76,6 +76,7 @@ struct log_reader {
     bool shaped;           // by a model that is named
     bool keyed_model;      // its name is a configuration's
     bool notebook, quoted; // quoted: within a comment of its code
+    bool no_adapters;      // the last switch of theirs is off, whatever their rank
     bool names_megatron;   // a post does, or a traceback through it
     bool names_bridge, names_nemo, names_titan;
     unsigned no_half;           // 1: bf16 is stated to be off, 2: fp16
@@ -181,6 +182,7 @@ void log_part_measures(struct log *l, const struct log_series *s, int64_t step);
 int log_part_count(const struct log *l);
 int log_part_of(const struct log_parts *p, int count, const char *run);
 void log_heading_tells(struct log *l);
+const char *first_precision(const char *text, size_t length); // that it names; NULL: none
 // What follows from other values.
 void log_conclude(struct log *l);
 void log_conclude_adapters(struct log *l); // adapted.c: TOLD_ADAPTED

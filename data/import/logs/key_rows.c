@@ -87,7 +87,7 @@ const struct key_row log_key_rows[] = {
     {"num_experts_per_tok|top_k_experts", TOLD_TOP_K, COUNT, NULL},
     {"finetuning_type|adapter_name", TOLD_ADAPTERS, NAMES, "lora"},
     {"adapter|train_type|tuner_type", TOLD_ADAPTERS, NAMES_LORA, NULL}, // train_type: ms-swift's
-    {"use_lora|use_peft", TOLD_ADAPTERS, TRUTH, NULL},
+    {"use_lora|use_peft|enable_lora", TOLD_ADAPTERS, TRUTH, NULL},
     {"lora_r|lora_rank", TOLD_ADAPTERS, COUNT, NULL},
     {"lora_alpha", TOLD_ADAPTERS, PRESENT, NULL},
     {"tokenizer_type", TOLD_TOKENIZER, TEXT, NULL},

@@ -157,7 +157,10 @@ static void take_truth(struct log *l, const struct key_row *row, enum told_by by
     const char *bar = row->text ? strchr(row->text, '|') : NULL;
     if (truth < 0) return;
     switch (row->how) {
-    case TRUTH: tell_text(l, row, by, truth ? "1" : "0"); break;
+    case TRUTH:
+        tell_text(l, row, by, truth ? "1" : "0");
+        if (row->told == TOLD_ADAPTERS) l->reader->no_adapters = !truth;
+        break;
     case FALSITY: tell_text(l, row, by, truth ? "0" : "1"); break;
     case MEANS:
         if (truth) tell_text(l, row, by, row->text);

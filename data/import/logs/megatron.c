@@ -56,6 +56,9 @@ static void read_neox(struct log *l, const char *key, size_t length, const char 
                  {"activation", "swiglu", "swiglu", "true"},
                  {"activation", "geglu", "swiglu", "true"},
                  {"mlp_type", "llama", "swiglu", "true"}};
+    bool dense = !strncmp(key, "moe_num_experts ", 16) && value_length == 1 && *value == '1',
+         backend = !strncmp(key, "deepspeed_activation_checkpointing ", 35); // of what recomputes
+    if (dense || backend) return;
     for (size_t i = 0; i < ARRAY_LENGTH(names); i++) {
         bool own = strlen(names[i].neox) == length && !strncmp(key, names[i].neox, length),
              means = !names[i].value || (strlen(names[i].value) == value_length &&

@@ -65,13 +65,21 @@ static void begin_item(struct log *l, const char *line)
     r->part_measured = false, p->items = p->differ = true;
 }
 
-// The precision that a heading names, "Example 1: BF16 Training (Baseline)"; NULL: none.
-static const char *precision_of(const struct log_part *part)
+const char *first_precision(const char *text, size_t length)
 {
     static const char *const names[] = {"mxfp8", "nvfp4", "bf16", "fp16", "fp8"};
-    for (size_t i = 0; i < ARRAY_LENGTH(names) && part->heading; i++)
-        if (find_in_any_case(part->name, names[i])) return names[i];
-    return NULL;
+    const char *first = text + length, *found = NULL;
+    for (size_t i = 0; i < ARRAY_LENGTH(names); i++) {
+        const char *at = find_in_any_case(text, names[i]);
+        if (at && at < first) first = at, found = names[i];
+    }
+    return found;
+}
+
+// Of a heading, "Example 1: BF16 Training (Baseline)"; NULL: none.
+static const char *precision_of(const struct log_part *part)
+{
+    return part->heading ? first_precision(part->name, strlen(part->name)) : NULL;
 }
 
 void log_heading_tells(struct log *l)

@@ -211,6 +211,10 @@ static void tell_cell(struct log *l, struct cell_text name, struct cell_text val
         tell_recompute(l, (struct cell_text){"none", 4});
     if (l->run && name_is_listed("hardware gpu gputype accelerator device", bare, length))
         tell_hardware(l, value);
+    const char *precision = l->run && name_is_listed("precision dtype datatype", bare, length)
+                                ? first_precision(value.text, (size_t)value.length)
+                                : NULL;
+    if (precision) tell(l, TOLD_PRECISION, BY_PROGRAM, "a table", precision, strlen(precision));
     if (l->run && name_is_listed("model modelsize", bare, length))
         log_model_of_cell(l, value.text, value.length);
     if (!value.length || !isdigit((unsigned char)*value.text) ||
