@@ -392,12 +392,12 @@ static const char *pieces_of(const struct explained *x)
 }
 
 // What a first step does not show.
-static const char *growth_of(const struct explained *x, bool fits)
+static const char *growth_of(const struct explained *x)
 {
-    return fits && x->log.failure.grows ? "; by its text memory came to lack after steps that ran: "
-                                          "what is kept from step to "
-                                          "step, or a longer sample, is not predicted"
-                                        : "";
+    return x->log.failure.grows ? "; by its text memory came to lack after steps that ran: "
+                                  "what is kept from step to "
+                                  "step, or a longer sample, is not predicted"
+                                : "";
 }
 
 // Of a count that was assumed: the least from which on it does not fit.
@@ -466,7 +466,7 @@ const char *explain_failure(struct explained *x)
                            "card of %.1f are predicted",
                            begin, others, copied / 1e9, (double)x->own.capacity_bytes / 1e9);
     const char *more = "";
-    others = arena_print(x->arena, "%s%s%s", others, pieces_of(x), growth_of(x, fits));
+    others = arena_print(x->arena, "%s%s%s", others, pieces_of(x), growth_of(x));
     add_evaluation(x, moment), add_ranks(x, moment);
     if (fits && !explain_others(x)) {
         if (!x->alternative_count) add_unshared(x);

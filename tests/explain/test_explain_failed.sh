@@ -352,10 +352,14 @@ assert 15.9e9 < more < 16.8e9, more' || complain "weights without a type are as 
 # ---- what the report shows to be no lack of the card's memory alone
 printf '# 70B: OOM out of CPU memory on 8 A100\nLlama 2 70B, ZeRO-3, --max_seq_len 512\n' > ram.md
 reads ram.md "verdict=killed by its host"
+sed 's/# 70B: OOM out of CPU memory/RAM OOM problem\nQwen3-8B/' ram.md > short.md
+reads short.md "verdict=killed by its host"
 printf 'CUDA out of memory. Tried to allocate 1.00 GiB\n' >> ram.md
 reads ram.md "verdict=out of memory"
 printf 'OOM: Qwen3-0.6B, one A100, micro_batch_size 1, seq_length 512\nmemory leak?\n' > leak.md
 answers 0 "memory came to lack after steps that ran" explain leak.md
+sed 's/memory leak?/it fails after step 683/' leak.md > later.md
+answers 0 "memory came to lack after steps that ran" explain later.md
 grep -v leak leak.md > once.md
 "$plumbline" explain once.md | grep -q "after steps" && complain "steps that nobody names"
 

@@ -234,7 +234,8 @@ static int64_t host_in_words(const char *line)
     return 0;
 }
 
-// A title that says whose memory was lacking: the host's.
+// A title, or a short line, that says whose memory was lacking: the host's.
+enum { HEADING = 32 };
 static bool says_host(const char *line)
 {
     static const char *const words[] = {"out of cpu memory",  "cpu oom",    "oom on cpu",
@@ -269,7 +270,8 @@ static bool says_growing(const char *line)
         "\xe4\xb8\x8d\xe6\x96\xad\xe5\xa2\x9e",
         "\xe4\xb8\x80\xe7\x9b\xb4\xe6\xb6\xa8",
         NULL};
-    return has_one_in_any_case(line, words);
+    const char *after = find_in_any_case(line, "after step "); // "OOM after step 683"
+    return has_one_in_any_case(line, words) || (after && isdigit((unsigned char)after[11]));
 }
 
 // What a host's system did, and what it has.
@@ -279,7 +281,8 @@ static void read_killed(struct log *l, const char *line)
     struct log_failure *f = &l->failure;
     f->host_full |= strstr(line, "DefaultCPUAllocator: ") != NULL; // PyTorch's
     if (!f->killed) f->killed = f->host_full || says_killed(line);
-    if (l->lines == 1 && line[0] == '#') f->host_in_title = says_host(line);
+    bool heading = (l->lines == 1 && line[0] == '#') || strlen(line) < HEADING;
+    f->host_in_title |= heading && says_host(line) && !strstr(line, "CUDA");
     if (!f->grows) f->grows = says_growing(line);
     if (!f->host_bytes && has_digit(line) && has_one_of(line, memory))
         f->host_bytes = host_in_words(line);

@@ -448,10 +448,11 @@ static void read_family(struct log *l, const char *line)
         const char *bare, *least;
     } families[] = {{"llama31", "llama-3.1-8b"},  {"llama32", "llama-3.2-1b"},
                     {"llama33", "llama-3.3-70b"}, {"llama3", "llama-3.1-8b"},
-                    {"llama2", "llama-2-7b"},     {"alpacalora", "llama-2-7b"}};
+                    {"llama2", "llama-2-7b"},     {"alpacalora", "llama-2-7b"},
+                    {"mistral", "mistral-7b"}};
     struct bare bare;
     for (const char *s = line; *s && !l->family; s++) {
-        if (!strchr("lLaA", *s) || !at_border(line, s)) continue;
+        if (!strchr("lLaAmM", *s) || !at_border(line, s)) continue;
         read_bare(&bare, s);
         for (size_t i = 0; i < ARRAY_LENGTH(families) && !l->family; i++) {
             size_t length = strlen(families[i].bare);

@@ -143,7 +143,7 @@ static bool is_counted(const char *line, const char *word)
     if (s > line + 1 && strchr("xX*", s[-1]) && s[-2] == ' ') s -= 2; // "8 x 4090"
     if (s == line || !isdigit((unsigned char)s[-1])) return false;
     while (s > line && isdigit((unsigned char)s[-1])) s--;
-    return s == line || strchr(" (~", s[-1]);
+    return s == line || strchr(" (~", s[-1]) || (unsigned char)s[-1] > 127; // Chinese
 }
 
 static void find_gpu(struct log *l, const char *line)
