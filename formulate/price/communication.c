@@ -273,7 +273,8 @@ static bool talks_elsewhere(const struct pricing *x, const struct layer_run *run
 
 bool leaves_level(const struct pricing *x, const struct layer_run *run, int group, enum level level)
 {
-    return talks_elsewhere(x, run, group, level) && (x->zero < 2 || !has_replicas(x));
+    return talks_elsewhere(x, run, group, level) &&
+           ((x->zero < 2 && !x->regathers) || !has_replicas(x));
 }
 
 void communication_of_layer(const struct pricing *x, const struct layer_run *run, int group,

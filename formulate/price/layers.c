@@ -264,7 +264,7 @@ struct shares {
 static bool anything_hides(const struct pricing *x)
 {
     const struct job *job = &x->problem->job;
-    bool moves = x->zero >= (job->layout.barrier ? 2 : 1);
+    bool moves = x->regathers || x->zero >= (job->layout.barrier ? 2 : 1);
     return (x->overlapped && moves && has_replicas(x)) || x->c > 1 ||
            x->problem->costs.tensor_overlap.value > 0 || job->overlapped_tensor ||
            job->overlapped_dispatch;

@@ -45,14 +45,17 @@ static int groups_of(const struct layout *l)
     return alone ? 1 : groups;
 }
 
-// With a pipeline, whole gradients accumulate and are scattered once, which is ZeRO 1. But
-// DeepSpeed scatters them after every backward pass. Groups of one rank share nothing.
+// With a pipeline, whole gradients accumulate and are scattered once, which is ZeRO 1, FSDP2's at
+// ZeRO 3 too (PyTorch's stages turn its sums off). But DeepSpeed scatters them after every backward
+// pass. Groups of one rank share nothing.
 static int zero_of_steps(const struct job *job)
 {
     if (layout_data_shard(&job->layout) < job->layout.data && groups_of(&job->layout) == 1)
         return 0;
     bool whole = job->layout.pipeline > 1 && job->trainer != TRAINER_DEEPSPEED;
-    return whole && job->layout.zero == 2 ? 1 : job->layout.zero;
+    bool once = job->layout.zero == 2 ||
+                (job->layout.zero == 3 && job->trainer == TRAINER_TORCHTITAN);
+    return whole && once ? 1 : job->layout.zero;
 }
 
 // DeepSpeed's sharded gradients travel in the precision in which a backward pass makes them.
@@ -130,6 +133,7 @@ struct pricing pricing_of(const struct problem *problem, struct priced *priced, 
         .t_e = layout_expert_tensor(layout),
         .m = (real)(problem->job.global_batch / ((int64_t)layout->data * layout->micro_batch)),
         .zero = zero_of_steps(&problem->job),
+        .regathers = layout->zero == 3 && zero_of_steps(&problem->job) == 1,
         .layered = shards_by_stages(&problem->job),
         .overlapped = layout->gradient_sync == SYNC_OVERLAPPED,
         .e = precision_bytes(problem->job.precision),

@@ -40,7 +40,7 @@ struct pricing {
     int zero;     // of one step's gradients: 1 for the layout's 2 if whole gradients accumulate
     bool layered; // sharded values are gathered and scattered once for all `m` micro-batches
     real m;       // micro-batches of a replica
-    bool overlapped, has_pool, has_trained_experts, has_experts;
+    bool overlapped, has_pool, has_trained_experts, has_experts, regathers; // in passes, at zero 1
     bool on_nodes; // while rings over nodes are priced: their links go from node_from to node_to
     int node_from, node_to;
     int rings[2];  // rings that leave each of the two

@@ -141,12 +141,21 @@ static real compression_s(const struct pricing *x, const struct compression *c, 
     return work + c->calls * gpu->compression_overhead_s.value;
 }
 
+static bool is_measured(const struct pricing *x, const struct layer_run *run, int group)
+{
+    return run->kind == LAYER_MEASURED ||
+           find_layer_time(x, run->name, x->problem->cluster.groups[group].gpu);
+}
+
 // Measured layers were measured at ZeRO 1 at most.
 static int zero_of(const struct pricing *x, const struct layer_run *run, int group)
 {
-    bool measured = run->kind == LAYER_MEASURED ||
-                    find_layer_time(x, run->name, x->problem->cluster.groups[group].gpu);
-    return measured && x->zero > 1 ? 1 : x->zero;
+    return x->zero > 1 && is_measured(x, run, group) ? 1 : x->zero;
+}
+
+static bool regathers(const struct pricing *x, const struct layer_run *run, int group)
+{
+    return x->regathers && !is_measured(x, run, group);
 }
 
 // Rings that leave their node pass through it, too, where several of their ranks are in it.
@@ -188,7 +197,8 @@ struct layer_gathers gathers_of_layer(const struct pricing *x, const struct laye
                                       int group)
 {
     struct layer_gathers gathers = {0, 0};
-    if (x->zero < 2 || !has_replicas(x) || run->kind == LAYER_MEASURED) return gathers;
+    if ((x->zero < 2 && !x->regathers) || !has_replicas(x) || run->kind == LAYER_MEASURED)
+        return gathers;
     struct link_price link = link_of_shards(x, group, false),
                       expert_link = link_of_shards(x, group, true);
     struct layer_parameters p = parameters_of(x, run);
@@ -196,18 +206,22 @@ struct layer_gathers gathers_of_layer(const struct pricing *x, const struct laye
     real latency = (dense ? ring_latency_s(x, &link, x->R_S) : 0) +
                    (experts ? ring_latency_s(x, &expert_link, x->R_Se) : 0),
          apart = x->t_e * x->x; // those that have the same experts
-    gathers.gradients_s = ring_held_s(x, &link, x->e_w * p.dense, x->R_S, x->t, group) +
-                          ring_held_s(x, &expert_link, x->e_w * p.experts, x->R_Se, apart, group) +
-                          latency;
+    if (x->zero >= 2)
+        gathers.gradients_s =
+            ring_held_s(x, &link, x->e_w * p.dense, x->R_S, x->t, group) +
+            ring_held_s(x, &expert_link, x->e_w * p.experts, x->R_Se, apart, group) + latency;
     if (groups_sum_each_pass(x))
         gathers.gradients_s += groups_sum_s(x, x->e_w * p.dense, x->e_w * p.experts, group);
     if (x->layered) gathers.gradients_s /= x->m;
-    if (x->zero < 3) return gathers;
+    if (x->zero < 3 && !x->regathers) return gathers;
     if (!dense && p.frozen_bytes > 0) latency += ring_latency_s(x, &link, x->R_S);
     gathers.weights_s =
         ring_held_s(x, &link, x->e * p.dense + p.frozen_bytes, x->R_S, x->t, group) +
         ring_held_s(x, &expert_link, x->e * p.experts, x->R_Se, apart, group) + latency;
     if (x->layered) gathers.weights_s /= x->m;
+    // A backward pass leaves them gathered, so of all 2 m passes m + 1 gather: the first, and those
+    // behind a forward pass.
+    if (x->regathers && run_has_gradient(x, run)) gathers.weights_s *= (x->m + 1) / (2 * x->m);
     return gathers;
 }
 
@@ -289,7 +303,8 @@ static real sync_s(const struct pricing *x, const struct layer_run *run,
                    x->gpus[group]->memory_bytes_per_s.value;
     real gather = scatter_s(x, &link, sent.weight, x->R_S) +
                   scatter_s(x, &expert_link, sent.expert_weight, x->R_Se);
-    if (zero) seconds += gather_exposed_s(x, run, group, &link, gather);
+    if (zero && !regathers(x, run, group))
+        seconds += gather_exposed_s(x, run, group, &link, gather);
     return seconds + pool + (x->R > 1 ? compression_s(x, compression, group) : 0);
 }
 
@@ -330,6 +345,7 @@ static int rounds_of(const struct pricing *x, int group, bool experts)
         const struct layer_run *run = &x->problem->model.runs[i];
         if (experts ? run->kind != LAYER_MOE || run->frozen : !run_is_trained(run)) continue;
         int zero = zero_of(x, run, group), rounds = by_zero[zero] + (zero && sums_whole(x, zero));
+        if (regathers(x, run, group)) rounds--; // no gather
         if (rounds > most) most = rounds;
     }
     return most;

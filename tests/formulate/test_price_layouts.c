@@ -431,8 +431,14 @@ TEST(weights_are_sharded_fully)
     assert_int_equal(block_of(b).weight_bytes, block);
     assert_int_equal(block_of(b).gradient_bytes, block + block / 8);
     assert_int_equal(price(b)->runs[HEAD].weight_bytes, 2 * head);
-    b->problem.job.layout.pipeline = 1;
+    // At ZeRO 3, too, as backward passes leave both as they are.
+    struct priced_run two = block_of(b);
     b->problem.job.layout.zero = 3;
+    assert_int_equal(block_of(b).weight_bytes, block);
+    assert_int_equal(block_of(b).gradient_bytes, block + block / 8);
+    assert_int_equal(block_of(b).working_bytes[0], two.working_bytes[0]);
+    assert_int_equal(price(b)->runs[HEAD].weight_bytes, 2 * head);
+    b->problem.job.layout.pipeline = 1;
     assert_int_equal(block_of(b).weight_bytes, 0);
     assert_int_equal(block_of(b).gradient_bytes, block / 8);
     assert_int_equal(block_of(b).optimizer_bytes, 12 * 15730688 / 8);

@@ -5,23 +5,6 @@
 
 // ---- over the ranks of the gradient link
 
-// Gradients of an average rank: the message size to look up in a table.
-static long double mean_gradient_bytes(const struct price_audit *a, bool of_experts)
-{
-    long double bytes = 0;
-    for (int i = 0; i < a->problem->model.run_count; i++) {
-        const struct layer_run *r = run_of(a, i);
-        if (r->kind == LAYER_MEASURED) {
-            if (!of_experts) bytes += r->count * (long double)stated_bytes(a, r)->gradient_bytes;
-            continue;
-        }
-        struct layer_weight w = layer_weight_of(a, i);
-        bytes += r->count * a->problem->job.gradient_bytes_per_value *
-                 (of_experts ? w.experts : w.dense);
-    }
-    return bytes / a->pipeline;
-}
-
 static struct joint replicas_link(const struct price_audit *a, int group, bool of_experts)
 {
     return of_experts ? judged_expert_gradient_link(a, group) : judged_gradient_link(a, group);
@@ -49,7 +32,8 @@ static long double trees_reach(const struct price_audit *a, int group, int64_t r
                                bool of_experts)
 {
     struct joint link = replicas_link(a, group, of_experts);
-    long double bytes = mean_gradient_bytes(a, of_experts), share = judged_tree_share(a, bytes);
+    long double bytes = judged_mean_gradient_bytes(a, of_experts),
+                share = judged_tree_share(a, bytes);
     if (!link.joined || link.inside || ranks <= 1 || !(bytes > 0) ||
         judged_table(a, group, link, ranks, false) || judged_by_nodes(a, group, link))
         return 0;
@@ -94,7 +78,7 @@ static struct computed scatter_s(const struct price_audit *a, int group, bool of
     struct joint link = scatter_link(a, group, of_experts, whom);
     const struct collective_times *table = judged_table(a, group, link, ranks, false);
     if (!table && judged_by_nodes(a, group, link)) {
-        long double sent = sent_at_once(a, mean_gradient_bytes(a, false));
+        long double sent = sent_at_once(a, judged_mean_gradient_bytes(a, false));
         if (!(sent > 0)) return (struct computed){0, 0};
         struct computed sum = judged_nodes_s(a, group, link, sent, ranks);
         return (struct computed){sum.value * bytes / sent / 2, sum.lost * bytes / sent / 2};
@@ -108,7 +92,7 @@ static struct computed scatter_s(const struct price_audit *a, int group, bool of
             seconds = least(seconds, judged_switches_s(link, bytes, ranks) / 2);
         return (struct computed){seconds, 0};
     }
-    long double mean = mean_gradient_bytes(a, false);
+    long double mean = judged_mean_gradient_bytes(a, false);
     if (!(mean > 0)) return (struct computed){0, 0};
     struct computed of_mean = judged_table_s(a, table, mean);
     long double times = bytes * (long double)link.rings / (2 * mean);
@@ -208,11 +192,19 @@ static struct computed alike_sum_s(const struct price_audit *a, int group, long 
     return s;
 }
 
+// Weights that are gathered in passes though their gradients wait for the last: of layers whose
+// passes are not given whole.
+static bool gathers_between(const struct price_audit *a, int run, int group)
+{
+    return a->comes_and_stays && has_shape(a, run) && !stated_time(a, run, group);
+}
+
 struct gathers gathers_of(const struct price_audit *a, int run, int group)
 {
     struct gathers g = {0};
     int zero = zero_of(a, run, group);
-    if (zero < 2 || !has_copies(a)) return g;
+    bool stays = gathers_between(a, run, group);
+    if ((zero < 2 && !stays) || !has_copies(a)) return g;
     struct layer_weight w = layer_weight_of(a, run);
     long double gradient = scattered_gradient_bytes(a);
     const enum whom sharing = AMONG_SHARING;
@@ -225,12 +217,18 @@ struct gathers gathers_of(const struct price_audit *a, int run, int group)
     long double shares = a->by_stages ? a->micro_batches : 1;
     if (sums_at_each_pass(a))
         sum = alike_sum_s(a, group, gradient * w.dense, gradient * w.experts, &summed);
-    g.gradients_s = (scatter.value + latency[0] + latency[1] + sum.value) / shares;
-    g.lost_s = (scatter.lost + sum.lost) / shares;
-    g.gradients =
-        gathers_on_links(a, group, gradient * w.dense, gradient * w.experts, latency, shares);
-    g.gradients.inside += summed.inside / shares, g.gradients.across += summed.across / shares;
-    if (zero < 3) return g;
+    if (!stays) {
+        g.gradients_s = (scatter.value + latency[0] + latency[1] + sum.value) / shares;
+        g.lost_s = (scatter.lost + sum.lost) / shares;
+        g.gradients =
+            gathers_on_links(a, group, gradient * w.dense, gradient * w.experts, latency, shares);
+        g.gradients.inside += summed.inside / shares, g.gradients.across += summed.across / shares;
+    }
+    if (zero < 3 && !stays) return g;
+    // Of a step's passes, forward and back, the first gathers, and each whose pass before went
+    // forward: one more than there are micro-batches.
+    if (stays && passes_gradient(a, run))
+        shares = 2 * (long double)a->micro_batches / (a->micro_batches + 1);
     if (w.frozen_bytes > 0) latency[0] = scatter_latency_s(a, group, false, sharing, false);
     long double dense = a->value_bytes * w.dense + w.frozen_bytes,
                 experts = a->value_bytes * w.experts;
@@ -430,8 +428,10 @@ static struct computed layer_sync_s(const struct price_audit *a, int run, int gr
                                              s.expert_gradient),
                     shown = {0, 0};
     scatter.lost += saved > 0 ? scatter_both_s(a, group, whom, s.gradient + saved, 0).value : 0;
-    if (zero) shown = scatter_both_s(a, group, AMONG_SHARING, s.weight, s.expert_weight);
-    if (zero && !whole && gathers_ahead(a)) shown = shown_s(a, run, group, shown);
+    if (zero && !gathers_between(a, run, group)) {
+        shown = scatter_both_s(a, group, AMONG_SHARING, s.weight, s.expert_weight);
+        if (!whole && gathers_ahead(a)) shown = shown_s(a, run, group, shown);
+    }
     long double times = zero == 0 ? 2 : zero == 1 ? 1 : 0;
     long double wide = a->problem->job.gradient_bytes_per_value, passes = 0;
     if (owned) times = 2;
@@ -464,6 +464,7 @@ static long double rounds_of(const struct price_audit *a, int group, bool of_exp
     int most = 0;
     for (int i = 0; i < a->problem->model.run_count; i++) {
         int zero = zero_of(a, i, group), rounds = zero < 2 ? 2 : 3 - zero;
+        if (gathers_between(a, i, group)) rounds = 1;
         if (zero == 1 && wholly_summed(a, zero)) rounds = 3;
         const struct layer_run *r = run_of(a, i); // a mixture's adapters are dense
         bool counts = of_experts ? r->kind == LAYER_MOE && !r->frozen : run_is_trained(r);

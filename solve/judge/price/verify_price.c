@@ -95,12 +95,14 @@ static bool shares_with_none(const struct layout *l)
 }
 
 // Sharded gradients cannot be accumulated over micro-batches: a pipeline's engine keeps them whole
-// until the last, and scattering once is ZeRO 1. DeepSpeed's engine has no such rule.
+// until the last, and scattering once is ZeRO 1. DeepSpeed's engine has no such rule. PyTorch's has
+// it at any stage: what its backward passes find gathered stays so.
 static int zero_stage(const struct job *j)
 {
+    int zero = j->layout.zero;
     if (shares_with_none(&j->layout)) return 0;
-    if (j->layout.zero != 2 || j->trainer == TRAINER_DEEPSPEED) return j->layout.zero;
-    return j->layout.pipeline == 1 ? 2 : 1;
+    if (j->layout.pipeline == 1 || j->trainer == TRAINER_DEEPSPEED) return zero;
+    return zero == 2 || (zero && j->trainer == TRAINER_TORCHTITAN) ? 1 : zero;
 }
 
 // Where a stage's micro-batches are finished before the next stage begins (looped breadth-first),
@@ -147,6 +149,7 @@ struct price_audit price_audit_of(const struct problem *problem)
         .collective = (int64_t)l->tensor * l->context,
         .devices = (int64_t)l->tensor * l->context * l->data,
         .zero = zero_stage(j),
+        .comes_and_stays = zero_stage(j) == 1 && l->zero == 3,
         .gridded = layout_has_grid(l),
         .outer = l->tensor,
         .inner = 1,

@@ -32,6 +32,7 @@ struct price_audit {
     long double outer, inner;        // one of so many parts of heads and FFN; of a token's values
     long double sequences;           // of the micro-batch
     int zero;                        // ZeRO stage; 2 counts as 1 where gradients add up whole
+    bool comes_and_stays;            // a backward pass leaves gathered weights as they are
     bool by_stages;                  // sharded values are gathered and scattered once for all
     long double tokens;              // of a micro-batch on one GPU
     long double share;               // of the unsharded activations on one GPU
@@ -290,6 +291,8 @@ struct layer_weight {
     int64_t pool_copies;
 };
 struct layer_weight layer_weight_of(const struct price_audit *a, int run);
+// Gradients of an average rank, dense or of experts: the message size to look up in a table.
+long double judged_mean_gradient_bytes(const struct price_audit *a, bool of_experts);
 // Whether fp32 sums of all gradients are kept next to 16-bit ones, as DeepSpeed does below ZeRO 2;
 // bytes per value of a gradient that is scattered (docs/FORMULAS.md 4, 7).
 bool keeps_two_gradients(const struct price_audit *a);
