@@ -390,6 +390,8 @@ printf 'NODELIST GRES\nn1 gpu:nvidia_a100_80gb:8\n' | nodes sinfo >/dev/null
 grep -q 'nodes with nvidia_a100_80gb are described as h100-80gb' "$work/err" ||
     wrong "another GPU than --like's is not said"
 
+refuse 'line 2: NODES: expected 20, as g\[01-20\] are, found 3' sinfo \
+    'PARTITION NODES NODELIST\ngpu 3 g[01-20]\n' $like
 refuse 'line 1: expected a header' sinfo 'a b c\ngpu up n1\n' $like
 refuse 'line 1: expected a header' sinfo 'PARTITION AVAIL NODELIST\ngpu up n1\n' --like x=h100-128x8
 refuse 'strict: would be assumed: 8 GPUs in each node' sinfo \

@@ -48,6 +48,12 @@ smi 'NVIDIA A100-PCIE-40GB' 40960MiB Disabled 2 | cards "a100-pcie-40gb 2 42.9 2
 told 'no shipped cluster has NVIDIA A100-PCIE-40GB: costs are to call it a100-pcie-40gb'
 smi 'NVIDIA A100-SXM4-80GB' 81920MiB Disabled 8 | cards "h100-80gb 8 84.9 450" --like h100-128x8
 told 'NVIDIA A100-SXM4-80GB is described as h100-80gb'
+# rows of nvidia-smi --query-gpu among other lines, and beside lspci's
+printf 'Device: GB10\nNVIDIA A100-SXM4-80GB, 81920 MiB, 1.2\nMETADATA\nNVIDIA Release 25.12\n' |
+    cards "a100-80gb 1 85.0 300"
+printf 'd5:00.0 VGA compatible controller: NVIDIA Corporation GA100 [A100]\nNVIDIA %s\n' \
+    'A100-SXM4-80GB, 81920 MiB' | cards "a100-80gb 1 85.0 300"
+printf '{"vendor": {"name": "NVIDIA Corporation"}, "memory.total": 1}\n' | refuse 'found no GPU'
 smi 'NVIDIA A100-SXM4-80GB' 81920MiB Enabled 8 | refuse 'GPUs are in parts'
 smi 'NVIDIA A100-SXM4-80GB' 81920MiB N/A 8 | sed '/MiB/{x;s/^/x/;/^x\{8\}/{x;d};x}' |
     refuse 'GPU 7 has no memory, the first one has: it is cut off'

@@ -306,6 +306,9 @@ END
 )
     [ "$got" = "$1" ] || wrong "lstopo: expected $1, found $got"
 }
+# before 2018 SYS was called SOC
+printf '\tGPU0\tGPU1\tCPU Affinity\nGPU0\tX\tSOC\t0-15\nGPU1\tSOC\tX\t16-31\n' >"$work/tree"
+shown '^SYS 1 '
 lstopo "$four" >"$work/tree"
 for said in '4 GPUs, 2 NICs' '^PHB 2 ' '^SYS 4 ' 'GPU0 mlx5_0 (PIX)' 'GPU1 mlx5_0 (PHB)' \
     'lstopo does not say of links'; do shown "$said"; done

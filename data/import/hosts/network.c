@@ -64,7 +64,8 @@ static int cards_at(const struct tokens *p, int i)
     for (k = 0; k < p->count; k++) {
         if (token_is_count(p, k, 64) && token_is(p, k + 1, "rail rails"))
             return (int)p->tokens[k].value;
-        if (token_is(p, k, "per each every") && token_is(p, k + 1, "gpu")) return 0;
+        bool each = token_is(p, k, "per each every"), of = token_is(p, k + 1, "of");
+        if (each && token_is(p, k + 1 + of, of ? "those them which the" : "gpu")) return 0;
     }
     return -1;
 }

@@ -105,6 +105,11 @@ enum status sinfo_add(struct sinfo *s, const char *names, const char *gres, cons
         .type = "", .times = s->times, .away = !works(state), .machine = s->machine};
     TRY(host_names_add(&list, arena_copy_text(s->arena, names), t, err));
     TRY(read_gres(gres, &node, s, t, err));
+    int64_t nodes;
+    if (s->nodes_column && s->nodes_column < t->word_count &&
+        word_is_whole(t->words[s->nodes_column], &nodes) && nodes != list.count)
+        return text_refuse(t, err, "NODES: expected %d, as %.60s are, found %lld", list.count,
+                           names, (long long)nodes);
     s->listed += list.count;
     if (s->listed > LISTED_MOST)
         return text_refuse(t, err, "expected at most %d names of nodes, repeated ones included",

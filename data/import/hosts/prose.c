@@ -26,10 +26,13 @@ struct prose {
     struct tokens line;
     struct statement said[STATEMENTS_MOST], loose; // loose: of lines that name no GPU
     int said_count;
-    bool differ;       // loose lines say different numbers
-    const char *other; // a GPU that is named without a number, or beside another; NULL: none
+    bool differ;        // loose lines say different numbers
+    const char *other;  // a GPU that is named without a number, or beside another; NULL: none
+    const char *wanted; // what the line wanted_line says
     int other_line, wanted_line; // of that; of what is needed, not there
-    const char *unclear;         // what a line says that counts no nodes; NULL: none
+    const char *unknown;         // a GPU that is none of those known; NULL: none
+    int unknown_line;
+    const char *unclear; // what a line says that counts no nodes; NULL: none
     int unclear_line;
     const char *heads[CELLS_MOST];
     int head_count;
@@ -220,6 +223,38 @@ static int64_t per_node(const struct tokens *w)
     return 0;
 }
 
+// "GTX 980 Ti", "RTX Pro 6000", "NVIDIA K40": a GPU of which nothing is known; NULL: none.
+static const char *unknown_in(struct prose *p, const struct tokens *w)
+{
+    for (int i = 0; i < w->count; i++) {
+        int k = i + 1;
+        if (!token_is(w, i, "rtx gtx geforce quadro titan radeon tesla nvidia")) continue;
+        while (token_is(w, k, "pro rtx gtx geforce quadro titan tesla")) k++;
+        if (k >= w->count || w->tokens[k].gpu >= 0 || token_memory(w, k)) continue;
+        const char *name = w->tokens[k].text;
+        size_t letters = strcspn(name, "0123456789");
+        bool model = *name && letters && letters < 3 && strlen(name) < 6 && name[letters] &&
+                     strncmp(name, "cx", 2) != 0,
+             number = token_is_number(w, k) && w->tokens[k].value >= 400 && !*name;
+        if (model || (number && !token_is(w, i, "nvidia tesla")))
+            return number
+                       ? arena_print(p->arena, "%s %.0f", w->tokens[k - 1].text, w->tokens[k].value)
+                       : arena_copy_text(p->arena, name);
+    }
+    return NULL;
+}
+
+// "DGX H100", "HGX servers with H100": whether the GPU at a token is eight of a board.
+static bool is_on_board(const struct tokens *w, int gpu)
+{
+    enum { APART = 4 };
+    for (int i = 0; i < w->count; i++)
+        if (token_is(w, i, "dgx hgx") && !token_is(w, i + 1, "spark station") && i - gpu <= APART &&
+            gpu - i <= APART)
+            return true;
+    return false;
+}
+
 static void read_statement(struct prose *p, const char *line, int number)
 {
     struct statement s = {.line = number};
@@ -236,9 +271,14 @@ static void read_statement(struct prose *p, const char *line, int number)
         } else if (!alike(name_of(w, gpu), name_of(w, i))) put_other(p, name_of(w, i), number);
         else if (of >= 0 && w->tokens[of].value != w->tokens[count].value) another = of;
     }
+    const char *unknown = unknown_in(p, w);
+    if (unknown && !p->unknown) p->unknown = unknown, p->unknown_line = number;
     if (gpu >= 0 && tokens_have(w, "needs need requires require required recommended recommend "
-                                   "minimum least fits cost costs price up")) {
+                                   "minimum least fits cost costs price up vs versus")) {
         p->wanted_line = number;
+        p->wanted = tokens_have(w, "cost costs price") ? "says a price, not what there is"
+                    : tokens_have(w, "vs versus")      ? "compares GPUs"
+                                                       : "says what is needed, not what there is";
         return;
     }
     s.nodes = nodes_in(w);
@@ -277,7 +317,7 @@ static void read_statement(struct prose *p, const char *line, int number)
         }
         if (!s.nodes) s.nodes = s.gpus;
         s.gpus = 72, s.product = true;
-    } else if (!s.gpus && tokens_have(w, "dgx hgx") && strncmp(s.gpu, "gb", 2)) {
+    } else if (!s.gpus && is_on_board(w, gpu) && strncmp(s.gpu, "gb", 2)) {
         s.gpus = 8, s.product = true;
     }
     for (int i = 0; i < p->said_count; i++) {
@@ -352,7 +392,8 @@ static enum status read_text(struct prose *p, struct text_lines *t, int64_t only
 static enum status settle(struct statement *s, const struct text_lines *t, struct error *err)
 {
     bool divides = s->nodes > 1 && s->gpus % s->nodes == 0, many = s->gpus > NODE_MOST;
-    if (s->nodes < 2 || s->product || (s->each && !s->total && !many)) return OK;
+    if (s->nodes < 2 || s->product || s->gpus < s->nodes || (s->each && !s->total && !many))
+        return OK;
     if (divides && (s->total || many)) return s->gpus /= s->nodes, OK;
     return line_refuse(
         t->path, s->line, err,
@@ -381,12 +422,17 @@ enum status prose_read(struct sinfo *s, struct text_lines *t, struct error *err)
     const char *other = NULL;
     for (int i = 0; i < p->said_count && p->other; i++)
         if (!alike(p->other, p->said[i].gpu)) other = p->other;
-    if (!p->said_count && p->wanted_line)
-        p->unclear = "says what is needed, not what there is", p->unclear_line = p->wanted_line;
+    if (!p->said_count && p->wanted_line) p->unclear = p->wanted, p->unclear_line = p->wanted_line;
+    else if (!p->said_count && p->unknown)
+        return line_refuse(t->path, p->unknown_line, err,
+                           "names %s, a GPU that is not known here: give --like CLUSTER of such "
+                           "nodes with their names (NODELIST, GRES)",
+                           p->unknown);
     else if (!p->said_count) return OK;
     if (p->unclear)
         return line_refuse(t->path, p->unclear_line, err, "%s: write '4 nodes, each 8 x H100'",
                            p->unclear);
+    if (p->unknown && !other) other = p->unknown, p->other_line = p->unknown_line;
     if (other)
         return refuse(err,
                       "%s: describes several machines, with %s in line %d and with %s in line %d: "

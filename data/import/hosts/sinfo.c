@@ -83,6 +83,7 @@ static enum status read_row(struct sinfo *s, const struct text_lines *t, struct 
 {
     static const char *const names[] = {"NODELIST", "HOSTNAMES", "NODE", "NODEHOST", OF_JOBS},
                              *const gres[] = {"GRES", "TRES"}, *const available = "AVAIL",
+                             *const count = "NODES",
                              *const states[] = {"STATE", "STATELONG", "STATECOMPACT"};
     for (int i = 0; i < t->word_count; i++)
         if (!strcmp(t->words[i], "Name=gpu")) return refuse_unnamed(t, err);
@@ -90,6 +91,8 @@ static enum status read_row(struct sinfo *s, const struct text_lines *t, struct 
         s->name_column = column_of(t, names, ARRAY_LENGTH(names));
         s->gres_column = column_of(t, gres, ARRAY_LENGTH(gres));
         s->state_column = column_of(t, states, ARRAY_LENGTH(states));
+        int nodes = column_of(t, &count, 1);
+        s->nodes_column = nodes > 0 && s->name_column >= 0 ? nodes : 0;
         if (s->gres_column < 0 && guess_columns(s, t)) return read_row(s, t, err);
         s->available_column = column_of(t, &available, 1), s->column_count = t->word_count;
         s->of_jobs = s->name_column >= 0 &&

@@ -20,10 +20,11 @@ struct sinfo {
     struct arena *arena;
     // table: indices of its columns, -1: there is none; scontrol: the current node or partition
     int name_column, gres_column, state_column, available_column, column_count;
-    int usual_gpus; // of a node where the table has no GRES; 0: not known
-    bool no_header; // of the table
-    bool of_jobs;   // the table is squeue's
-    bool ended;     // the table without GRES, by a line that is not of it
+    int nodes_column; // that counts what a row names; 0: there is none
+    int usual_gpus;   // of a node where the table has no GRES; 0: not known
+    bool no_header;   // of the table
+    bool of_jobs;     // the table is squeue's
+    bool ended;       // the table without GRES, by a line that is not of it
     const char *name, *gres, *tres, *state, *usual_gres; // usual: of NodeName=DEFAULT
     int total;                                           // nodes of the partition
     bool allocates; // the node's record is a running node's, not a configuration's

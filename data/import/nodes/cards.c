@@ -22,6 +22,7 @@ struct list {
     int agent;
     const char *ids[CARDS_MAX]; // cards' addresses or numbers, where they have them
     int id_count, id_column;    // id_column: of a table with commas
+    bool headed;                // a table with commas has a header
     bool again;                 // the card that is read has been listed before
 };
 
@@ -294,6 +295,7 @@ static void read_commas(struct list *l)
         bool named = !strcmp(text, "name") || !strcmp(text, "gpu_name");
         if (named || !strncmp(text, "NVIDIA ", 7) || !strncmp(text, "Tesla ", 6))
             l->name_column = i, header = named;
+        l->headed |= named;
         if (named) break;
     }
     for (int i = 0; header && l->id_column < 0 && (text = field(l, line, i)); i++)
@@ -305,7 +307,10 @@ static void read_commas(struct list *l)
     if (l->name_column < 0 || header) return;
     text = field(l, line, l->name_column);
     if (!text || !*text || !isalpha((unsigned char)*text) || !strcmp(text, "name")) return;
-    if (!strchr(line, ',') && l->memory_column >= 0 && strncmp(text, "NVIDIA ", 7)) return; // none
+    const char *first = l->cards->count ? l->cards->items[0].name : NULL; // a row may be cut off
+    bool other = first && !strchr(line, ',') && strncmp(first, text, strlen(text)) != 0;
+    if (!l->headed && (other || (strncmp(text, "NVIDIA ", 7) && strncmp(text, "Tesla ", 6))))
+        return;
     const char *id = l->id_column >= 0 ? field(l, line, l->id_column) : NULL;
     if (id && is_again(l, id)) return;
     name_card(l, -1, text);

@@ -27,6 +27,8 @@ static bool read_path(const char *word, int *path)
     int64_t links;
     for (*path = 0; *path <= PATH_SYS; ++*path)
         if (!strcmp(word, path_names[*path])) return true;
+    *path = PATH_SYS;
+    if (!strcmp(word, "SOC")) return true; // before 2018
     *path = PATH_REACHED;
     if (!strcmp(word, "OK")) return true;
     *path = PATH_BARRED;
