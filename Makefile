@@ -390,14 +390,15 @@ $(OUT)/bench-placement: $(OUT)/tests/bench/placement.o $(OUT)/libplumbline.a
 # spaces of slices, 1,000 of grids, 20,000 problems and 5,000 sets of tables with extreme prices.
 # That 10,000 searches end. 500 that have a plan of each decision and kind of model, of slices, of
 # grids, and of the fused embedding sync on nodes; 500 in which replicas may cross between groups.
-test-exact: $(addprefix $(OUT)/tests/,test_exact test_exact_decisions test_placed \
-    test_check_places test_exact_schedules test_eliminate test_certificate test_layout_paths \
-    test_layout_kinds test_slices test_grids test_pools test_segments test_tiers test_claims \
-    test_claims_extreme test_raise_laws test_price_laws test_wording_laws test_ends \
-    test_across test_referee) proofs $(BIN)/plumbline \
+test-exact: $(addprefix $(OUT)/tests/,test_exact test_exact_decisions test_first_layers \
+    test_placed test_check_places test_exact_schedules test_eliminate test_certificate \
+    test_layout_paths test_layout_kinds test_slices test_grids test_pools test_segments \
+    test_tiers test_claims test_claims_extreme test_raise_laws test_price_laws \
+    test_wording_laws test_ends test_across test_referee) proofs $(BIN)/plumbline \
     $(OUT)/bench-separate
 	$(OUT)/tests/test_exact 2000
 	$(OUT)/tests/test_exact_decisions 500
+	$(OUT)/tests/test_first_layers 2000
 	$(OUT)/tests/test_placed 1600 '*fused*'
 	$(OUT)/tests/test_check_places 1800 1 fused '*problems*'
 	$(OUT)/tests/test_check_places 1100 1 any '*crossing*'

@@ -5,7 +5,7 @@
 // enumeration, whichever way it is searched for, and each proof is certified; a false one is
 // refused.
 //
-//   test_first_layers [PROBLEMS] [SEED]      make test runs 250
+//   test_first_layers [PROBLEMS] [SEED]      make test runs 150
 #include <cjson/cJSON.h>
 
 #include "data/base/least.h"
@@ -19,7 +19,7 @@
 #include "tests/support/trials/ways.h"
 #include "solve/checker/proof.h"
 
-enum { PLANS_MAX = 20000, DEFAULT_PROBLEMS = 250, RUNS_MOST = 5 };
+enum { PLANS_MAX = 20000, DEFAULT_PROBLEMS = 150, RUNS_MOST = 5 };
 
 static int problem_count = DEFAULT_PROBLEMS;
 static uint64_t first_seed = 1;
