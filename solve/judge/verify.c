@@ -94,38 +94,18 @@ static bool is_jobs_layout(struct audit *h)
     const struct {
         const char *name;
         int64_t found, wanted;
-    } numbers[] = {
-        {"tensor", x->tensor, y->tensor},
-        {"context", x->context, y->context},
-        {"data", x->data, y->data},
-        {"pipeline", x->pipeline, y->pipeline},
-        {"expert_tensor", x->expert_tensor, y->expert_tensor},
-        {"expert", x->expert, y->expert},
-        {"virtual_stages", x->virtual_stages, y->virtual_stages},
-        {"micro_batch", x->micro_batch, y->micro_batch},
-        {"schedule", (int)x->schedule, (int)y->schedule},
-        {"sequence_parallel", x->sequence_parallel, y->sequence_parallel},
+    } besides[] = {
         {"fused_attention", x->fused_attention, y->fused_attention},
-        {"gradient_sync", (int)x->gradient_sync, (int)y->gradient_sync},
-        {"fused_embedding_sync", x->fused_embedding_sync, y->fused_embedding_sync},
-        {"zero", x->zero, y->zero},
         {"data_shard", x->data_shard, y->data_shard},
-        {"offload_optimizer", x->offload_optimizer, y->offload_optimizer},
-        {"barrier", x->barrier, y->barrier},
-        {"context_kind", x->context_kind, y->context_kind},
-        {"overlapped_dispatch", x->overlapped_dispatch, y->overlapped_dispatch},
-        {"pool", x->pool, y->pool},
-        {"grid_order", x->grid_order, y->grid_order},
-        {"grid_gathers", (int)x->grid_gathers, (int)y->grid_gathers},
-        {"local_loss_every", x->local_loss_every, y->local_loss_every},
         {"stored_inputs", x->stored_inputs, y->stored_inputs},
-        {"slices", x->slice_count, y->slice_count},
         {"the second axis of tensor_grid", layout_tensor_axis(x, 1), layout_tensor_axis(y, 1)},
         {"the third axis of tensor_grid", layout_tensor_axis(x, 2), layout_tensor_axis(y, 2)},
     };
     bool same = true;
-    for (size_t i = 0; i < ARRAY_LENGTH(numbers); i++)
-        same &= same_number(h, numbers[i].name, numbers[i].found, numbers[i].wanted);
+    for (enum space_key key = 0; key < SPACE_KEY_COUNT; key++)
+        same &= same_number(h, space_key_names[key], layout_value(x, key), layout_value(y, key));
+    for (size_t i = 0; i < ARRAY_LENGTH(besides); i++)
+        same &= same_number(h, besides[i].name, besides[i].found, besides[i].wanted);
     for (int i = 0; same && i < x->slice_count; i++)
         same = same_number(h, "a length in slices", x->slices[i], y->slices[i]);
     for (int s = 0; same && s < LISTED_STAGES_MAX; s++)
