@@ -308,6 +308,11 @@ says 2 'CLIPForImageClassification is not read: of a clip_text, its Model and' \
     '{"model_type": "clip", "architectures": ["CLIPForImageClassification"], "text_config": {}}'
 says 0 'text_config: the model is the language model alone, whatever else its class has' \
     '{"model_type": "llama4", "text_config": {"model_type": "llama4_text"}}'
+says 2 'ForImageClassificationWithTeacher" is not read' \
+    '{"model_type": "deit", "architectures": ["DeiTForImageClassificationWithTeacher"]}'
+says 0 'Gemma3ForSequenceClassification: no head of a language model' '{"model_type": "gemma3",
+    "architectures": ["Gemma3ForSequenceClassification"],
+    "text_config": {"model_type": "gemma3_text"}}'
 says 2 'StableDiffusionSafetyChecker is not read: of a clip_text' '{"model_type": "clip",
     "architectures": ["StableDiffusionSafetyChecker"], "text_config": {}}'
 says 0 'Gemma3Model: no head of a language model' '{"model_type": "gemma3",

@@ -140,8 +140,10 @@ enum status hf_choose_class(struct hf_model *x, struct json *text, const char **
         x->root = text;
         TRY(HF_FIELDS(x, optional, err));
         TRY(hf_read_architecture(x, &built, err));
-        size_t length = of_all ? strlen(of_all) : 0; // a whole without a head, as transformers has
-        if (!built && length > 5 && !strcmp(of_all + length - 5, "Model")) built = of_all;
+        size_t length = of_all ? strlen(of_all) : 0; // the whole may have another head or none
+        if (!built && length > 5 &&
+            (!strcmp(of_all + length - 5, "Model") || strstr(of_all, "Classification")))
+            built = of_all;
         x->class = hf_find_class(of_part);
         named = of_part;
     }

@@ -156,7 +156,8 @@ static enum status read_end(struct hf_model *x, const struct image_class *c, con
     int64_t h = s->hidden, outputs = h, labels = 2;
     bool head = true;
     *to = (struct layer_run){.name = "end", .kind = LAYER_PROJECTOR, .tokens = 1};
-    if (strstr(built, "ForImageClassification") && !c->clip && !c->siglip) {
+    const char *task = strstr(built, "ForImageClassification");
+    if (task && !strcmp(task, "ForImageClassification") && !c->clip && !c->siglip) {
         TRY(hf_read_labels(x, &labels, err));
         to->projector = (struct projector_shape){c->by_ratio ? 2 * h : h, 0, labels, true};
     } else if (strstr(built, "WithProjection") && c->clip) {
