@@ -192,6 +192,7 @@ show "Mixtures, set apart" data/runs/moe-zoo-cards.csv
 show "XTuner, set apart" data/runs/xtuner.csv --costs kernels
 show "Mixtures of Megatron-Bridge 25.09, set apart" data/runs/bridge-25.09.csv --costs kernels
 show "Mixtures and adapters of 2026, set apart" data/runs/mixtures-2026.csv
+show "halo and verification cards, set apart" data/runs/halo-cards.csv
 show "NVIDIA's recipes of May 2025, set apart" data/runs/dgxc-25.05.csv
 show "NVIDIA's recipes of other releases, set apart" data/runs/dgxc-releases.csv
 show "MLPerf 5.1, set apart" data/runs/mlperf-5.1.csv
