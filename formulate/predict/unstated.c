@@ -307,17 +307,34 @@ static void predict_anew(struct predictor *p, const struct run_row *row, struct 
     choose_by_memory(p, facts, traits, &filled, x);
 }
 
-// Scores of unfused attention that no card holds, whatever is recomputed, are no case of what ran.
+// Scores of unfused attention that no card holds, whatever is recomputed, with states sharded as
+// such code does or as was taken, are no case of what ran.
 static bool overfills(struct predictor *p, const struct run_row *row, const struct run_facts *facts,
-                      enum trait trait, int value)
+                      enum trait trait, int value, int taken_zero)
 {
-    struct run_facts other = *facts;
     struct run_row own = *row;
-    struct prediction x;
-    if (trait != TRAIT_ATTENTION || value != UNFUSED_ATTENTION) return false;
+    bool over = trait == TRAIT_ATTENTION && value == UNFUSED_ATTENTION;
     row_set_trait(&own, trait, value);
-    predict_anew(p, &own, &other, &x);
-    return !*x.reason && is_overfull(&x);
+    for (int as_taken = 0; over && as_taken < 1 + (row->zero == NOT_STATED); as_taken++) {
+        struct run_facts other = *facts;
+        struct prediction x;
+        if (as_taken) own.zero = taken_zero;
+        predict_anew(p, &own, &other, &x);
+        over = !*x.reason && is_overfull(&x);
+    }
+    return over;
+}
+
+// Whether the program, with that ZeRO stage, overlaps sums as the row states.
+static bool overlaps_so(struct predictor *p, const struct run_facts *facts, int zero)
+{
+    struct run_facts own = *facts;
+    struct run_default traits[TRAIT_COUNT];
+    int overlap = facts->values[TRAIT_OVERLAP];
+    own.values[TRAIT_ZERO] = zero, own.values[TRAIT_OVERLAP] = NOT_STATED;
+    find_defaults(p, traits, &own);
+    const struct run_default *t = &traits[TRAIT_OVERLAP];
+    return overlap == NOT_STATED || t->value == overlap || (t->open >> overlap & 1);
 }
 
 // The times with a trait's other values. What follows from it changes with it.
@@ -333,7 +350,10 @@ static void price_open(struct predictor *p, const struct run_row *row,
         struct run_row filled;
         struct prediction x;
         if (!(a->taken.open >> value & 1)) continue;
-        if (!is_overfull(prediction) && overfills(p, row, facts, trait, value)) continue;
+        int zero = prediction->assumptions[TRAIT_ZERO].taken.value;
+        if (!is_overfull(prediction) && overfills(p, row, facts, trait, value, zero)) continue;
+        if (trait == TRAIT_ZERO && overlaps_so(p, facts, zero) && !overlaps_so(p, facts, value))
+            continue; // that the row's own words exclude
         other.values[trait] = value;
         find_defaults(p, traits, &other);
         fill(&filled, row, traits);
