@@ -323,7 +323,8 @@ void log_counts(struct log *l, const char *words)
     // A launcher's banner.
     static const struct count_words banner[] = {{"Total GPUs:", TOLD_NUM_GPUS},
                                                 {"GPUs/node:", TOLD_GPUS_PER_NODE}};
-    tell_counts(l, line, BY_PROGRAM, "a launcher's banner", banner, ARRAY_LENGTH(banner));
+    if (!strncmp(line, "Total GPUs:", 11) || !strncmp(line, "GPUs/node:", 10))
+        tell_counts(l, line, BY_PROGRAM, "a launcher's banner", banner, ARRAY_LENGTH(banner));
     read_machine(l, line);
     struct told_value *gpus = &l->told[TOLD_NUM_GPUS], before = *gpus;
     bool title = before.line == 1 && l->reader->titled && l->lines <= NEAR_TITLE;

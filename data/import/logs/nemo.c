@@ -63,7 +63,8 @@ static bool read_card(struct log *l, const char *line)
 void log_nemo(struct log *l, const char *line)
 {
     if (read_step(l, line) || read_bridge(l, line) || read_card(l, line)) return;
-    if (strstr(line, "--mode lora")) tell(l, TOLD_ADAPTERS, BY_SETTING, "--mode", "1", 1);
+    if (!l->reader->part_measured && strstr(line, "--mode lora"))
+        tell(l, TOLD_ADAPTERS, BY_SETTING, "--mode", "1", 1);
     if (strstr(line, "bridge_commit") || strstr(line, "megatron.bridge") ||
         strstr(line, "megatron-bridge") || strstr(line, "Megatron Bridge commit") ||
         strstr(line, "Megatron-Bridge v") || strstr(line, "MODEL_TFLOP/s/GPU") ||

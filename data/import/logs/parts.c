@@ -27,11 +27,11 @@ static bool is_shown(char c)
 // Megatron-Bridge's cards: "items:", then "  pretrain:" and in it "    GB200:".
 static bool is_item(struct log_reader *r, const char *line)
 {
-    size_t length = strcspn(line, ":");
-    bool key = line[length] == ':' && !line[length + 1] && length && length < TOLD_KEY / 2;
     if (!r->indent && *line) r->item[0] = '\0';
     if (!r->indent && !strcmp(line, "items:")) memcpy(r->item, line, sizeof "items:");
-    if (!*r->item || !key || (r->indent != 2 && (r->indent != 4 || !names_gpu(line)))) return false;
+    if (!*r->item || (r->indent != 2 && (r->indent != 4 || !names_gpu(line)))) return false;
+    size_t length = strcspn(line, ":");
+    if (!length || length >= TOLD_KEY / 2 || line[length] != ':' || line[length + 1]) return false;
     if (r->indent == 2) snprintf(r->item, sizeof r->item, "%s", line);
     return true;
 }

@@ -103,7 +103,8 @@ void log_titan(struct log *l, const char *line)
     else if (strstr(line, "Training starts at step") || strstr(line, "Trainer is initialized"))
         read_start(l, line);
     else if (strstr(line, "ModelArgs(")) read_model(l, line);
-    else if (strstr(line, "Using pipeline schedule")) read_schedule(l, line);
+    else if (!l->reader->part_measured && strstr(line, "Using pipeline schedule"))
+        read_schedule(l, line);
     else if (strstr(line, "memory allocation retries")) {
         const char *at = strstr(line, "WARNING - ");
         if (at && number_at(at + 10, &value, NULL) && (int64_t)value > l->retries)
