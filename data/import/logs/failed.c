@@ -235,7 +235,7 @@ static int64_t host_in_words(const char *line)
 }
 
 // A title, or a short line, that says whose memory was lacking: the host's.
-enum { HEADING = 32 };
+enum { HEADING = 32, POST = 2000 };
 static bool says_host(const char *line)
 {
     static const char *const words[] = {"out of cpu memory",  "cpu oom",    "oom on cpu",
@@ -281,11 +281,12 @@ static void read_killed(struct log *l, const char *line)
     struct log_failure *f = &l->failure;
     f->host_full |= strstr(line, "DefaultCPUAllocator: ") != NULL; // PyTorch's
     if (!f->killed) f->killed = f->host_full || says_killed(line);
+    if (!f->host_bytes && has_digit(line) && has_one_of(line, memory))
+        f->host_bytes = host_in_words(line);
+    if (l->lines > POST) return;
     bool heading = (l->lines == 1 && line[0] == '#') || strlen(line) < HEADING;
     f->host_in_title |= heading && says_host(line) && !strstr(line, "CUDA");
     if (!f->grows) f->grows = says_growing(line);
-    if (!f->host_bytes && has_digit(line) && has_one_of(line, memory))
-        f->host_bytes = host_in_words(line);
 }
 
 void log_failed(struct log *l, const char *line)

@@ -155,7 +155,8 @@ void log_besides(struct log *l, const char *line)
     static const char *const shared[] = {"zero3_init_flag: true", "zero.Init", "zero.init", NULL};
     l->has_init |= has_one_of(line, shared);
     static const char *const types[] = {"torch_dtype", " dtype=", "(dtype=", NULL};
-    l->typed_weights |= has_one_of(line, types) && !strstr(line, "float32");
-    l->shows_reading |= strstr(line, "Model") && strstr(line, ".from_pretrained(");
+    if (strstr(line, "dtype"))
+        l->typed_weights |= has_one_of(line, types) && !strstr(line, "float32");
+    l->shows_reading |= strstr(line, ".from_pretrained(") && strstr(line, "Model");
     read_engine(l, line);
 }
