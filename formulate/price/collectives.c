@@ -18,26 +18,36 @@ const struct collective_times *find_collective(const struct pricing *x, int grou
     return NULL;
 }
 
-static real segment_price_s(const struct collective_times *table, real bytes)
+static real segment_at_s(const struct segment *s, real bytes)
 {
-    const struct segment *s = table->segments;
-    while (s + 1 < table->segments + table->segment_count && reaches(bytes, s[1].from_bytes)) s++;
     return s->seconds.value + (bytes - s->from_bytes) / s->bytes_per_s.value;
 }
 
-// Between two points, linear interpolation of the logarithms.
+// Segments may fall where one follows another; more bytes then take as long as fewer.
+static real segment_price_s(const struct collective_times *table, real bytes)
+{
+    const struct segment *s = table->segments, *end = s + table->segment_count;
+    real fewer = 0;
+    for (; s + 1 < end && reaches(bytes, s[1].from_bytes); s++)
+        fewer = fmaxl(fewer, segment_at_s(s, s[1].from_bytes));
+    return fmaxl(fewer, segment_at_s(s, bytes));
+}
+
+// Between two points, linear interpolation of the logarithms; a point that was measured faster than
+// one of fewer bytes counts as that one.
 real table_price_s(const struct collective_times *table, real bytes)
 {
-    int last = table->point_count - 1, at = 1;
+    int at = 0;
+    real below = 0, here = table->segment_count ? 0 : table->seconds[0];
     if (bytes <= 0) return 0;
     if (table->segment_count) return segment_price_s(table, bytes);
-    if (bytes <= table->bytes[0]) return table->seconds[0];
-    if (bytes >= table->bytes[last]) return bytes / table->bytes[last] * table->seconds[last];
-    while (table->bytes[at] < bytes) at++;
+    while (table->bytes[at] < bytes && at + 1 < table->point_count)
+        below = here, here = fmaxl(here, table->seconds[++at]);
+    if (table->bytes[at] < bytes) return bytes / table->bytes[at] * here;
+    if (at == 0) return here;
     real share = logl(bytes / table->bytes[at - 1]) /
                  logl((real)table->bytes[at] / table->bytes[at - 1]);
-    return table->seconds[at - 1] *
-           expl(share * logl((real)table->seconds[at] / table->seconds[at - 1]));
+    return below * expl(share * logl(here / below));
 }
 
 // ---- by the number of nodes
@@ -161,67 +171,61 @@ bool syncs_are_sums(const struct pricing *x)
     return x->zero == 0 && !x->problem->job.gradient_option_count;
 }
 
-// Gradient bytes that the ranks of an average pipeline rank send together: the message whose time
-// represents all messages. For experts, only their gradients.
-static real mean_message(const struct pricing *x, bool experts)
-{
-    const struct model *model = &x->problem->model;
-    real bytes = 0;
-    for (int i = 0; i < model->run_count; i++) {
-        const struct layer_run *run = &model->runs[i];
-        if (run->kind == LAYER_MEASURED) {
-            bytes += experts ? 0 : run->count * (real)find_measured(x, run)->gradient_bytes;
-            continue;
-        }
-        struct layer_parameters p = parameters_of(x, run);
-        bytes += run->count * x->e_g * (experts ? p.experts : p.dense);
-    }
-    return bytes / x->p;
-}
-
-real sync_tree_share(const struct pricing *x, const struct link_price *own, real ranks,
-                     bool experts)
+real sync_tree_share(const struct pricing *x, const struct link_price *own, real ranks)
 {
     if (!own->joined || !has_trees(x, own, ranks) || !syncs_are_sums(x)) return 0;
-    real bytes = mean_message(x, experts), ring = all_reduce_price_s(own, bytes, ranks);
-    if (bytes <= 0 || reaches(tree_price_s(x, own, bytes, ranks), ring)) return 0;
-    return x->problem->costs.tree_bandwidth_share.value * bytes / bytes_of_trees(bytes);
+    real ring = all_reduce_price_s(own, LONG_MESSAGE, ranks);
+    return reaches(tree_price_s(x, own, LONG_MESSAGE, ranks), ring)
+               ? 0
+               : x->problem->costs.tree_bandwidth_share.value;
 }
 
-// Bytes of gradients that the trainer sends together, at most.
-static real bucket_bytes(const struct pricing *x)
+// Bytes that the trainer sends together, of a layer that has so many: messages of one size whatever
+// a stage holds, or FSDP2's, each of a layer.
+static real message_bytes(const struct pricing *x, real bytes)
 {
-    const struct job *job = &x->problem->job;
-    if (job->trainer == TRAINER_DEEPSPEED) return 5e8L * x->e_g;
-    if (job->trainer == TRAINER_TORCHTITAN)
-        return mean_message(x, false) * x->p / x->problem->model.layer_count;
-    return x->overlapped ? fmaxl(4e7L, 1e6L * x->R) * x->e_g : INFINITY;
+    switch (x->problem->job.trainer) {
+    case TRAINER_DEEPSPEED: return 5e8L * x->e_g;
+    case TRAINER_TORCHTITAN: return bytes;
+    default: return x->overlapped ? fmaxl(4e7L, 1e6L * x->R) * x->e_g : LONG_MESSAGE;
+    }
 }
 
-static real scatter_by_nodes_s(const struct pricing *x, const struct link_price *link, real bytes,
-                               real ranks)
+// Half of an all-reduce whose times were measured, of each of the rings that share the link.
+static real measured_half_s(const struct link_price *link, real bytes, real ranks)
 {
-    real message = fminl(mean_message(x, false), bucket_bytes(x));
-    return message > 0 ? bytes / message * (ranks - 1) / ranks * bus_s(link, message) : 0;
+    real rings = link->table && link->rings > 1 ? link->rings : 1;
+    return rings * all_reduce_price_s(link, bytes, ranks) / 2;
+}
+
+// Of one byte, over as few nodes as were measured: what a stage's sync takes whatever it sends, but
+// where every layer's messages take it.
+static real first_byte_s(const struct pricing *x, const struct link_price *link, real ranks)
+{
+    struct link_price few = *link;
+    if (x->problem->job.trainer == TRAINER_TORCHTITAN) return 0;
+    if (link->by_nodes) few.nodes = fewest_nodes(link->by_nodes, link->gpu);
+    return measured_half_s(&few, 1, ranks);
 }
 
 real scatter_s(const struct pricing *x, const struct link_price *link, real bytes, real ranks)
 {
-    if (ranks <= 1) return 0;
-    if (link->by_nodes) return scatter_by_nodes_s(x, link, bytes, ranks);
-    if (!link->table) {
-        real part = link->tree_share > 0 ? 1 / link->tree_share : (ranks - 1) / ranks,
-             seconds = part * bytes / link->bytes_per_s;
-        return sums_in_switches(link)
-                   ? fminl(seconds, (ranks - 1) / ranks * bytes / link->sums_bytes_per_s)
-                   : seconds;
+    if (ranks <= 1 || bytes <= 0) return 0;
+    if (link->table || link->by_nodes) {
+        real message = message_bytes(x, bytes);
+        return bytes / message *
+               fmaxl(0, measured_half_s(link, message, ranks) - first_byte_s(x, link, ranks));
     }
-    real message = mean_message(x, false), rings = link->rings > 1 ? link->rings : 1;
-    return message > 0 ? bytes / message * rings * table_price_s(link->table, message) / 2 : 0;
+    real part = link->tree_share > 0 ? 1 / link->tree_share : (ranks - 1) / ranks,
+         seconds = part * bytes / link->bytes_per_s;
+    return sums_in_switches(link)
+               ? fminl(seconds, (ranks - 1) / ranks * bytes / link->sums_bytes_per_s)
+               : seconds;
 }
 
-real scatter_latency_s(const struct link_price *link, real ranks)
+real scatter_latency_s(const struct pricing *x, const struct link_price *link, real ranks)
 {
-    if (ranks <= 1 || link->table || link->by_nodes) return 0;
+    if (ranks <= 1) return 0;
+    if (link->table || link->by_nodes) return first_byte_s(x, link, ranks);
     return link->tree_share > 0 ? tree_latency_s(link, ranks) : (ranks - 1) * link->latency_s;
 }

@@ -214,7 +214,7 @@ static struct link_price link_of_replicas(const struct pricing *x, int group, re
     if (trees || !x->on_nodes) own = own_link_of_replicas(x, group, ranks, experts);
     struct link_price price = x->on_nodes ? link_of_ring(x, ranks, experts ? x->t_e * x->x : x->t)
                                           : own;
-    if (trees) price.tree_share = sync_tree_share(x, &own, ranks, experts);
+    if (trees) price.tree_share = sync_tree_share(x, &own, ranks);
     if (!syncs_are_sums(x)) price.sums_bytes_per_s = 0;
     return price;
 }

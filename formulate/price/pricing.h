@@ -286,17 +286,17 @@ const struct collective_times *find_collective(const struct pricing *x, int grou
 real table_price_s(const struct collective_times *table, real bytes);
 real sum_price_s(const struct pricing *x, const struct link_price *link, real bytes, real ranks);
 bool syncs_are_sums(const struct pricing *x); // of gradients: one all-reduce of whole values
-// The share of a link's bandwidth that trees reach for such a sum, by the ranks' own link; 0:
-// rings.
-real sync_tree_share(const struct pricing *x, const struct link_price *own, real ranks,
-                     bool experts);
+// The share of a link's bandwidth that trees reach for such a sum, where they are faster for a long
+// message on the ranks' own link; 0: rings.
+real sync_tree_share(const struct pricing *x, const struct link_price *own, real ranks);
 real all_reduce_price_s(const struct link_price *link, real bytes, real ranks);
 // What is left of a bandwidth over the nodes of ranks so far apart, or times measured by nodes.
 void spread_over_nodes(const struct pricing *x, struct link_price *link, int group, real ranks,
                        real apart, bool one_channel);
-// Reduce-scatter or all-gather, and the part of its time that does not depend on the size.
+// Reduce-scatter or all-gather of a layer, by its own bytes alone, and the part of its time that
+// does not depend on them.
 real scatter_s(const struct pricing *x, const struct link_price *link, real bytes, real ranks);
-real scatter_latency_s(const struct link_price *link, real ranks);
+real scatter_latency_s(const struct pricing *x, const struct link_price *link, real ranks);
 
 // ---- memory.c (sections 4, 5, 8)
 struct layer_parameters parameters_of(const struct pricing *x, const struct layer_run *run);

@@ -171,7 +171,7 @@ static real ring_held_s(const struct pricing *x, const struct link_price *link, 
 // The same for the latency.
 static real ring_latency_s(const struct pricing *x, const struct link_price *link, real ranks)
 {
-    return is_at_level(x, link) ? scatter_latency_s(link, ranks) : 0;
+    return is_at_level(x, link) ? scatter_latency_s(x, link, ranks) : 0;
 }
 
 // Whether groups that have the same states sum what a backward pass left them, each time: PyTorch's
@@ -372,11 +372,12 @@ real stage_sync_s(const struct pricing *x, int group)
                       link = owners ? link_of_gradient_sync(x, group) : shards,
                       expert_link = owners ? link_of_expert_sync(x, group)
                                            : link_of_shards(x, group, true);
-    real latency = rounds_of(x, group, false) * scatter_latency_s(&link, owners ? x->R : x->R_S) +
-                   broadcasts_of(x, group) * scatter_latency_s(&shards, x->R_S);
+    real latency = rounds_of(x, group, false) *
+                       scatter_latency_s(x, &link, owners ? x->R : x->R_S) +
+                   broadcasts_of(x, group) * scatter_latency_s(x, &shards, x->R_S);
     if (x->has_trained_experts)
         latency += rounds_of(x, group, true) *
-                   scatter_latency_s(&expert_link, owners ? x->R_e : x->R_Se);
+                   scatter_latency_s(x, &expert_link, owners ? x->R_e : x->R_Se);
     return latency + shared;
 }
 

@@ -88,6 +88,15 @@ static void gather(struct problem *p, struct random *rng, struct arena *arena)
     c->links[0] = (struct group_link){.link = {(double)random_between(rng, 1, 400) * 1e9, 1e-5}};
 }
 
+// Networks on which trees of few ranks are faster for a long message: now and then.
+static void draw_far(struct cluster *c, const struct random *rng)
+{
+    struct random own = {rng->state ^ UINT64_C(0x666172)};
+    if (!random_chance(&own, 70)) return;
+    for (int g = 0; g < c->group_count; g++)
+        for (int i = 0; i < c->groups[g].nic_count; i++) c->groups[g].nics[i].link.latency_s += 0.5;
+}
+
 enum flavour { PLAIN, FUSED, INSIDE };
 
 static void draw(struct problem *p, struct random *rng, enum flavour flavour, struct arena *arena)
@@ -114,6 +123,7 @@ static void draw(struct problem *p, struct random *rng, enum flavour flavour, st
         if (flavour == INSIDE) gather(p, rng, arena);
         if (random_chance(rng, 40)) draw_tables(p, rng, arena);
         random_fabric(&p->costs, rng, arena);
+        if (flavour == PLAIN) draw_far(&p->cluster, rng);
     } while (p->job.space.given || problem_check(p, &err) != OK);
 }
 
@@ -386,7 +396,7 @@ TEST(test_names)
            seen.compared, seen.equal, seen.rings, seen.leaving, seen.shared, seen.solved,
            seen.trees);
     assert_true(seen.compared * 4 > trials && seen.leaving * 8 > trials &&
-                seen.solved * 16 > trials && seen.trees * 100 > trials);
+                seen.solved * 16 > trials && seen.trees * 200 > trials);
 }
 
 // What is stated for a group joins its nodes, named or not: within one nothing meets it.

@@ -382,27 +382,32 @@ const struct collective_times *judged_table(const struct price_audit *a, int gro
 }
 
 // Linear interpolation on logarithmic scales; constant before the first point, a constant rate
-// after the last. Of several segments, the last one that has begun.
+// after the last. Of segments, the slowest that has begun. No point is faster than one before it.
 struct computed judged_table_s(const struct price_audit *a, const struct collective_times *table,
                                long double bytes)
 {
-    int last = table->point_count - 1, above = 0;
-    for (int i = table->segment_count - 1; i >= 0; i--) {
+    struct computed most = {0, 0};
+    long double slowest = 0, slower = 0;
+    int above = 0;
+    for (int i = 0; i < table->segment_count; i++) {
         const struct segment *line = &table->segments[i];
-        if (i == 0 || judged_reaches(a, bytes, line->from_bytes))
-            return (struct computed){
-                (bytes - line->from_bytes) / (long double)line->bytes_per_s.value +
-                    line->seconds.value,
-                (bytes + line->from_bytes) / (long double)line->bytes_per_s.value};
+        long double rate = line->bytes_per_s.value,
+                    to = i + 1 < table->segment_count ? least(bytes, line[1].from_bytes) : bytes;
+        if (i > 0 && !judged_reaches(a, bytes, line->from_bytes)) break;
+        most.value = greatest(most.value, (to - line->from_bytes) / rate + line->seconds.value);
+        most.lost = greatest(most.lost, (to + line->from_bytes) / rate);
     }
-    if (bytes <= table->bytes[0]) return (struct computed){table->seconds[0], 0};
-    if (bytes >= table->bytes[last])
-        return (struct computed){table->seconds[last] * (bytes / table->bytes[last]), 0};
-    while (table->bytes[above] < bytes) above++;
-    long double from = table->bytes[above - 1], span = log1pl((table->bytes[above] - from) / from),
-                way = log1pl((bytes - from) / from) / span;
-    long double rise = logl(table->seconds[above] / (long double)table->seconds[above - 1]),
-                seconds = table->seconds[above - 1] * expl(way * rise);
+    if (table->segment_count > 0) return most;
+    for (; above < table->point_count; above++) {
+        slower = slowest, slowest = greatest(slowest, table->seconds[above]);
+        if (bytes <= table->bytes[above]) break;
+    }
+    if (above == 0) return (struct computed){slowest, 0};
+    long double from = table->bytes[above - 1];
+    if (above == table->point_count) return (struct computed){slowest * (bytes / from), 0};
+    long double span = log1pl((table->bytes[above] - from) / from),
+                way = log1pl((bytes - from) / from) / span, rise = logl(slowest / slower),
+                seconds = slower * expl(way * rise);
     return (struct computed){seconds, seconds * fabsl(rise) * (1 + 1 / span)};
 }
 

@@ -27,15 +27,15 @@ static int64_t scatter_ranks(const struct price_audit *a, bool of_experts, enum 
     return of_experts ? a->expert_sharing : a->sharing;
 }
 
-// Trees are used where they deliver such a message to all ranks sooner than the ring.
+// Trees are used where they deliver a message that is long for them to all ranks sooner than the
+// ring: for all layers, whatever these have.
 static long double trees_reach(const struct price_audit *a, int group, int64_t ranks,
                                bool of_experts)
 {
     struct joint link = replicas_link(a, group, of_experts);
-    long double bytes = judged_mean_gradient_bytes(a, of_experts),
-                share = judged_tree_share(a, bytes);
-    if (!link.joined || link.inside || ranks <= 1 || !(bytes > 0) ||
-        judged_table(a, group, link, ranks, false) || judged_by_nodes(a, group, link))
+    long double share = a->problem->costs.tree_bandwidth_share.value, bytes = judged_long_bytes;
+    if (!link.joined || link.inside || ranks <= 1 || judged_table(a, group, link, ranks, false) ||
+        judged_by_nodes(a, group, link))
         return 0;
     long double tree = 2 * (bytes / (share * link.bytes_per_s) + judged_tree_climb_s(link, ranks));
     return judged_reaches(a, tree, judged_all_reduce_s(link, bytes, ranks)) ? 0 : share;
@@ -56,47 +56,26 @@ struct summed_by judged_sums(const struct price_audit *a, int group)
                               trees_reach(a, group, a->expert_ranks, true)};
 }
 
-// What the trainer sends at once: DeepSpeed's bucket, a layer of FSDP2's, Megatron's where
-// gradients go out during the backward passes; all of it elsewhere.
-static long double sent_at_once(const struct price_audit *a, long double all)
-{
-    long double wide = a->problem->job.gradient_bytes_per_value;
-    switch (a->problem->job.trainer) {
-    case TRAINER_DEEPSPEED: return least(all, wide * 500e6L);
-    case TRAINER_TORCHTITAN: return least(all, all * a->pipeline / a->problem->model.layer_count);
-    default: break;
-    }
-    return a->overlapped ? least(all, wide * 1e6L * larger(40, a->ranks)) : all;
-}
-
-// A reduce-scatter or an all-gather, without latency.
+// A reduce-scatter or an all-gather, without latency: of a layer, whatever else is sent.
 static struct computed scatter_s(const struct price_audit *a, int group, bool of_experts,
                                  enum whom whom, long double bytes, long double trees)
 {
     int64_t ranks = scatter_ranks(a, of_experts, whom);
-    if (ranks <= 1) return (struct computed){0, 0};
+    if (ranks <= 1 || !(bytes > 0)) return (struct computed){0, 0};
     struct joint link = scatter_link(a, group, of_experts, whom);
-    const struct collective_times *table = judged_table(a, group, link, ranks, false);
-    if (!table && judged_by_nodes(a, group, link)) {
-        long double sent = sent_at_once(a, judged_mean_gradient_bytes(a, false));
-        if (!(sent > 0)) return (struct computed){0, 0};
-        struct computed sum = judged_nodes_s(a, group, link, sent, ranks);
-        return (struct computed){sum.value * bytes / sent / 2, sum.lost * bytes / sent / 2};
-    }
-    if (!table) {
-        long double once = trees > 0 ? bytes / trees
-                                     : bytes * (long double)(ranks - 1) / (long double)ranks,
-                    seconds = once / link.bytes_per_s;
-        link.latency_s = 0; // counted by the stage
-        if (gradients_are_summed(a))
-            seconds = least(seconds, judged_switches_s(link, bytes, ranks) / 2);
-        return (struct computed){seconds, 0};
-    }
-    long double mean = judged_mean_gradient_bytes(a, false);
-    if (!(mean > 0)) return (struct computed){0, 0};
-    struct computed of_mean = judged_table_s(a, table, mean);
-    long double times = bytes * (long double)link.rings / (2 * mean);
-    return (struct computed){times * of_mean.value, times * of_mean.lost};
+    struct computed all, first;
+    long double sent = judged_sent_at_once(a, bytes), times = bytes / sent;
+    if (judged_half_measured(a, group, link, ranks, sent, &all) &&
+        judged_half_measured(a, group, link, ranks, 0, &first))
+        return (struct computed){times * greatest(0, all.value - first.value),
+                                 times * (all.lost + first.lost + all.value + first.value)};
+    long double once = trees > 0 ? bytes / trees
+                                 : bytes * (long double)(ranks - 1) / (long double)ranks,
+                seconds = once / link.bytes_per_s;
+    link.latency_s = 0; // counted by the stage
+    if (gradients_are_summed(a))
+        seconds = least(seconds, judged_switches_s(link, bytes, ranks) / 2);
+    return (struct computed){seconds, 0};
 }
 
 // Dense values over all ranks, experts' over their own.
@@ -115,7 +94,8 @@ static long double scatter_latency_s(const struct price_audit *a, int group, boo
     int64_t ranks = scatter_ranks(a, of_experts, whom);
     if (ranks <= 1) return 0;
     struct joint link = scatter_link(a, group, of_experts, whom);
-    if (judged_table(a, group, link, ranks, false) || judged_by_nodes(a, group, link)) return 0;
+    struct computed first;
+    if (judged_half_measured(a, group, link, ranks, 0, &first)) return first.value;
     if (trees) return judged_tree_climb_s(link, ranks);
     return (long double)(ranks - 1) * link.latency_s;
 }

@@ -194,6 +194,14 @@ const struct collective_times *judged_table(const struct price_audit *a, int gro
 bool judged_by_nodes(const struct price_audit *a, int group, struct joint link);
 struct computed judged_nodes_s(const struct price_audit *a, int group, struct joint link,
                                long double bytes, int64_t ranks);
+extern const long double judged_long_bytes; // of a long message
+// What the trainer sends at once, of a layer of so many bytes: DeepSpeed's bucket, Megatron's where
+// gradients go out during the backward passes, a layer of FSDP2's; a long message elsewhere.
+long double judged_sent_at_once(const struct price_audit *a, long double layer);
+// Half of an all-reduce, where such were measured. Without bytes: what it takes whatever it sends,
+// on no more nodes than any was measured on; nothing where each layer is sent for itself.
+bool judged_half_measured(const struct price_audit *a, int group, struct joint link, int64_t ranks,
+                          long double bytes, struct computed *half);
 // What a collective over these ranks, so far apart from each other, makes of a link. One channel
 // has no measured times; rings that share their node's cards have no tables of exactly so many
 // ranks.
@@ -291,8 +299,6 @@ struct layer_weight {
     int64_t pool_copies;
 };
 struct layer_weight layer_weight_of(const struct price_audit *a, int run);
-// Gradients of an average rank, dense or of experts: the message size to look up in a table.
-long double judged_mean_gradient_bytes(const struct price_audit *a, bool of_experts);
 // Whether fp32 sums of all gradients are kept next to 16-bit ones, as DeepSpeed does below ZeRO 2;
 // bytes per value of a gradient that is scattered (docs/FORMULAS.md 4, 7).
 bool keeps_two_gradients(const struct price_audit *a);

@@ -289,22 +289,6 @@ struct held_weights held_weights_of(const struct price_audit *a, int run)
     };
 }
 
-long double judged_mean_gradient_bytes(const struct price_audit *a, bool of_experts)
-{
-    long double bytes = 0;
-    for (int i = 0; i < a->problem->model.run_count; i++) {
-        const struct layer_run *r = run_of(a, i);
-        if (r->kind == LAYER_MEASURED) {
-            if (!of_experts) bytes += r->count * (long double)stated_bytes(a, r)->gradient_bytes;
-            continue;
-        }
-        struct layer_weight w = layer_weight_of(a, i);
-        bytes += r->count * a->problem->job.gradient_bytes_per_value *
-                 (of_experts ? w.experts : w.dense);
-    }
-    return bytes / a->pipeline;
-}
-
 struct layer_bytes layer_bytes_of(const struct price_audit *of_all, int run)
 {
     struct own_audit own;
