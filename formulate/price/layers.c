@@ -418,12 +418,12 @@ static struct layer_seconds by_formula(const struct pricing *x, const struct lay
     bool split = schedule_splits_backward(x->problem->job.layout.schedule);
     real back = split ? c.backward - c.weight : c.backward,
          lost = x->c > 1 ? x->gpus[group]->context_tensor_loss.value : 0,
+         hidden = (1 - lost) * hidden_by_gradients_s(x, &talk, &c),
          forward_comm = talk.forward_s - (1 - lost) * hidden_s(x, talk.beside_s, c.forward) +
                         dispatch_shown_s(x, talk.dispatch_s, c.forward),
-         backward_comm =
-             talk.backward_s -
-             (1 - lost) * (hidden_s(x, talk.beside_s, back) + hidden_by_gradients_s(x, &talk, &c)) +
-             dispatch_shown_s(x, talk.dispatch_back_s, back);
+         backward_comm = talk.backward_s - (1 - lost) * hidden_s(x, talk.beside_s, back) - hidden +
+                         dispatch_shown_s(x, talk.dispatch_back_s, back);
+    if (is_end(run)) twice += hidden; // what the host bounds hides nothing
     if (x->grid) grid = collectives_of_grid(x, run, group, slice);
     // Sums of inputs' gradients run beside the products for those of the weights.
     real under = x->problem->job.overlapped_tensor && !split ? fminl(grid.products_s, c.weight) : 0;

@@ -125,7 +125,10 @@ static void go_back(const struct price_audit *a, int run, int group, const struc
     // A product for a weight's gradient runs while that of its input is summed.
     bool beside = together && a->problem->job.overlapped_tensor;
     long double under = beside ? least(weight, talks->products_s) : 0;
-    talk_s += talks->products_s - under + shown_beside_first(a, group, w, talk);
+    long double shown = shown_beside_first(a, group, w, talk);
+    // Products that wait for the host hide nothing at the end of a model, where both add up.
+    if (is_end(r) && talk->beside_first[1]) launch_back += talk->comes_s + talk->goes_s - shown;
+    talk_s += talks->products_s - under + shown;
     talk_s += chunks_shown_s(a, group, talk, together ? rest + weight : rest) +
               judged_routing_s(a, talk->routed_back_s, together ? rest + weight : rest);
     struct on_links held = all_of(talk->back, talks->gathered_back),

@@ -3,6 +3,7 @@
 #include "tests/support/oracle/prices.h"
 
 #include "formulate/price/price.h"
+#include "solve/checker/prices/prices.h"
 #include "solve/judge/price/verify_price.h"
 #include "tests/support/check.h"
 
@@ -330,4 +331,49 @@ void compare_prices(const struct problem *problem, int64_t name, struct price_co
     compare_graphs(&c);
     assert_int_equal(doubts.sizes, 0);
     count->doubtful += doubts.prices;
+}
+
+// ---- a priced problem as one list
+
+static void put(struct numbers *n, const int64_t *items, int count)
+{
+    memcpy(n->items + n->count, items, (size_t)count * sizeof *items);
+    n->count += count;
+}
+
+struct numbers numbers_of(const struct check_problem *p, struct arena *arena)
+{
+    int passes = p->slices * p->group_count, prices = passes * p->group_count * PARTS;
+    struct numbers n = {TAKE(arena,
+                             p->run_count * (20 + 70 * passes) + p->cut_count * (2 + 70 * prices) +
+                                 100 * p->group_count,
+                             int64_t),
+                        0};
+    for (int i = 0; i < p->run_count; i++) {
+        const struct check_run *r = &p->runs[i];
+        const int64_t bytes[] = {r->weight_bytes, r->gradient_bytes};
+        put(&n, bytes, 2), put(&n, r->optimizer_bytes, p->gradient_count), put(&n, r->stash, MODES),
+            put(&n, r->working, MODES), put(&n, r->feedback, p->gradient_count);
+        put(&n, r->forward, passes), put(&n, r->backward, passes);
+        for (int mode = 0; mode < MODES; mode++) {
+            if (!r->again[mode]) continue;
+            put(&n, r->again[mode], passes);
+            for (int k = 0; k < passes; k++) n.items[n.count - passes + k] += r->backward[k];
+        }
+        put(&n, r->weight, p->group_count);
+        for (int o = 0; o < p->gradient_count; o++)
+            put(&n, r->optimizer[o], p->group_count), put(&n, r->sync[o], p->group_count);
+    }
+    for (int c = 0; c < p->cut_count; c++) {
+        put(&n, &p->cuts[c].message_bytes, 1), put(&n, p->cuts[c].feedback, p->boundary_count),
+            put(&n, p->cuts[c].forward, prices);
+        for (int o = 0; o < p->boundary_count; o++) put(&n, p->cuts[c].backward[o], prices);
+    }
+    for (int g = 0; g < p->group_count; g++) {
+        int64_t limit = -p->groups[g].memory_limit; // leans the other way
+        put(&n, &limit, 1), put(&n, &p->groups[g].constant_bytes, 1),
+            put(&n, p->groups[g].sync_constant, p->gradient_count);
+    }
+    if (p->embedding) put(&n, p->embedding, p->group_count * p->group_count);
+    return n;
 }

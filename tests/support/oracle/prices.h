@@ -14,3 +14,12 @@ struct price_count {
 // states differently. `name` is the problem's, for the message. Adds to *count.
 void compare_prices(const struct problem *problem, int64_t name, struct price_count *count,
                     struct arena *arena);
+
+// All integers of a priced problem, in one order: layers, messages, groups, embeddings. Backward
+// passes that recompute are whole.
+struct numbers {
+    int64_t *items;
+    int count;
+};
+struct check_problem;
+struct numbers numbers_of(const struct check_problem *p, struct arena *arena);
