@@ -77,10 +77,13 @@ assert ("pipeline_parallel_schedule_csv" in p) == (not own and get("pipeline", 1
 modes = {s["recompute"] for s in plan["stages"]}
 assert [c["activation_checkpoint"]["mode"]] == list(modes), modes
 notes = text[text.index("# Not expressed"):]
+waits = get("pipeline", 1) > 1 # the examples' jobs are Megatron's, whose ranks wait; titan's do not
 for word in filter(None, words.split(";")):
     assert word in notes, (word, notes)
+assert ("messages between stages that ranks wait for" in notes) == waits, notes
 if not words:
-    assert "(nothing)" in notes, notes
+    assert waits or "(nothing)" in notes, notes
+    assert not waits or notes.count("#   - ") == 1, notes
 try:
     import importlib.metadata
     from torchtitan.config import ConfigManager

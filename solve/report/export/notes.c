@@ -330,7 +330,7 @@ struct job export_stated_job(const struct job *job, enum framework framework)
     if (job->expert_products != (titan ? EXPERTS_GROUPED : EXPERTS_SINGLE))
         stated.expert_products = EXPERTS_BY_TRAINER;
     if (!core) stated.dispatcher = DISPATCH_ALL_TO_ALL, stated.graphs = GRAPHS_NONE;
-    if (titan) stated.fixed_capacity = false;
+    if (titan) stated.fixed_capacity = false, stated.overlapped_messages = true;
     if (!stated.fixed_capacity) stated.expert_padding = 0;
     if (core && job->layout.schedule != SCHEDULE_INTERLEAVED) stated.overlapped_messages = false;
     if (!titan) stated.stopped_recompute = false;
@@ -372,7 +372,9 @@ int export_job_gaps(const char *texts[JOB_GAPS_MAX], const struct plan *plan,
     }
     if (model_first_run(&p->model, LAYER_MOE)) count = expert_gaps(texts, &job, &stated, arena);
     if (job.overlapped_messages != stated.overlapped_messages && job.layout.pipeline > 1)
-        texts[count++] = "messages between stages that are sent without waiting";
+        texts[count++] = stated.overlapped_messages
+                             ? "messages between stages that ranks wait for"
+                             : "messages between stages that are sent without waiting";
     if (job.stopped_recompute != stated.stopped_recompute && again)
         texts[count++] = "recomputation that stops before a block's last product";
     if (job.checkpoints != stated.checkpoints && again)
