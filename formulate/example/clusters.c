@@ -2,56 +2,43 @@
 // between them, and whose GPUs reach different speeds: the setting of Holmes (2312.03549, section
 // 6.3 of what planners publish). The model is a GPT as in the table of 2104.04473.
 #include <string.h>
+#include "data/inputs/cost_keys.h"
 #include "data/kinds/schedules.h"
-
 #include "formulate/example/example.h"
 
 static const double within_gb_per_s = 25, across_gb_per_s = 3.125, within_s = 14e-6,
                     across_s = 50e-6;
 static const char slower_name[] = "a100-80gb-roce";
 
-static void slow_rate(struct estimate *e, double by)
+struct slowness {
+    double by;
+    const char *source;
+};
+
+static void slow_one(struct estimate *e, const struct cost_key *key, void *context)
 {
+    const struct slowness *x = context;
+    double by = key->sense == COST_RATE ? x->by : 1 / x->by;
+    if (!(e->value > 0)) return; // not stated
     e->value *= by, e->low *= by, e->high *= by;
     e->origin = ORIGIN_ASSUMED;
-    e->source = "the first cluster's GPU, by the share of speed that was asked for";
+    e->source = x->source;
+}
+
+// Rates and times of the GPU itself: no shares, factors or sizes, and nothing of the host's.
+static bool is_of_speed(const struct cost_key *key)
+{
+    size_t length = strlen(key->name);
+    return key->scope != COST_OF_ALL && key->group != COSTS_OF_TRAINER && length > 2 &&
+           !strcmp(key->name + length - 2, "_s") && strncmp(key->name, "host_", 5);
 }
 
 // The same GPU, reaching `by` of its speed in everything.
-static struct gpu_costs slower(const struct gpu_costs *like, double by, struct arena *arena)
+static void slow_down(struct costs *costs, double by)
 {
-    struct gpu_costs g = *like;
-    g.gpu = slower_name;
-    g.precisions = TAKE_COPY(arena, like->precisions, like->precision_count);
-    for (int i = 0; i < g.precision_count; i++) {
-        struct precision_costs *p = &g.precisions[i];
-        struct estimate *const rates[] = {&p->gemm_flop_per_s,
-                                          &p->attention_flop_per_s,
-                                          &p->low_rank_flop_per_s,
-                                          &p->data_gradient_flop_per_s,
-                                          &p->weight_gradient_flop_per_s,
-                                          &p->operand_bytes_per_s,
-                                          &p->weight_operand_bytes_per_s,
-                                          &p->low_rank_bytes_per_s,
-                                          &p->low_rank_back_flop_per_s,
-                                          &p->low_rank_back_bytes_per_s,
-                                          &p->backward_attention_flop_per_s,
-                                          &p->product_flop_per_s,
-                                          &p->product_tile_flop_per_s,
-                                          &p->product_bytes_per_s};
-        for (size_t k = 0; k < ARRAY_LENGTH(rates); k++)
-            if (rates[k]->value > 0) slow_rate(rates[k], by);
-    }
-    struct estimate *const rates[] = {&g.memory_bytes_per_s, &g.backward_memory_bytes_per_s,
-                                      &g.score_cells_per_s};
-    struct estimate *const seconds[] = {&g.layer_overhead_s, &g.backward_overhead_s,
-                                        &g.layer_launch_s, &g.product_launch_s,
-                                        &g.elementwise_launch_s};
-    for (size_t k = 0; k < ARRAY_LENGTH(rates); k++)
-        if (rates[k]->value > 0) slow_rate(rates[k], by);
-    for (size_t k = 0; k < ARRAY_LENGTH(seconds); k++)
-        if (seconds[k]->value > 0) slow_rate(seconds[k], 1 / by);
-    return g;
+    struct slowness x = {by, "the first cluster's GPU, by the share of speed that was asked for"};
+    for (int key = 0; key < cost_key_count; key++)
+        if (is_of_speed(&cost_keys[key])) costs_visit(costs, key, slower_name, 0, slow_one, &x);
 }
 
 static enum status make_costs(struct costs *costs, const struct clusters_request *r,
@@ -65,10 +52,12 @@ static enum status make_costs(struct costs *costs, const struct clusters_request
     if (like == costs->gpu_count)
         return refuse(err, "%s: gpus: expected one named a100-80gb, found none", path);
     struct gpu_costs *gpus = TAKE(arena, 2, struct gpu_costs);
-    gpus[0] = costs->gpus[like];
-    gpus[1] = slower(&gpus[0], (1 - r->share) / r->share, arena);
+    gpus[0] = gpus[1] = costs->gpus[like];
+    gpus[1].gpu = slower_name;
     costs->gpus = gpus;
     costs->gpu_count = 2;
+    *costs = costs_copy(costs, arena);
+    slow_down(costs, (1 - r->share) / r->share);
     costs->layer_time_count = 0;
     costs->name =
         arena_print(arena, "%s, a100-80gb at %g : %g", costs->name, r->share, 1 - r->share);
