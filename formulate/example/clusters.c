@@ -10,19 +10,14 @@ static const double within_gb_per_s = 25, across_gb_per_s = 3.125, within_s = 14
                     across_s = 50e-6;
 static const char slower_name[] = "a100-80gb-roce";
 
-struct slowness {
-    double by;
-    const char *source;
-};
-
-static void slow_one(struct estimate *e, const struct cost_key *key, void *context)
+static void slow_one(struct estimate *e, const struct cost_key *key, void *share)
 {
-    const struct slowness *x = context;
-    double by = key->sense == COST_RATE ? x->by : 1 / x->by;
+    double by = *(const double *)share;
+    if (key->sense != COST_RATE) by = 1 / by;
     if (!(e->value > 0)) return; // not stated
     e->value *= by, e->low *= by, e->high *= by;
     e->origin = ORIGIN_ASSUMED;
-    e->source = x->source;
+    e->source = "the first cluster's GPU, by the share of speed that was asked for";
 }
 
 // Rates and times of the GPU itself: no shares, factors or sizes, and nothing of the host's.
@@ -36,9 +31,8 @@ static bool is_of_speed(const struct cost_key *key)
 // The same GPU, reaching `by` of its speed in everything.
 static void slow_down(struct costs *costs, double by)
 {
-    struct slowness x = {by, "the first cluster's GPU, by the share of speed that was asked for"};
     for (int key = 0; key < cost_key_count; key++)
-        if (is_of_speed(&cost_keys[key])) costs_visit(costs, key, slower_name, 0, slow_one, &x);
+        if (is_of_speed(&cost_keys[key])) costs_visit(costs, key, slower_name, 0, slow_one, &by);
 }
 
 static enum status make_costs(struct costs *costs, const struct clusters_request *r,
