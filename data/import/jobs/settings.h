@@ -190,6 +190,7 @@ struct python {
     bool module;      // assignments of the file itself are settings, which later ones name
     struct variable *variables;
     int variable_count, variable_capacity, depth, brackets;
+    int version_indent; // of the last "if" that asks for a version, until its block ends
 };
 #define PYTHON_UNKNOWN '\2' // begins the text of a value that is not known
 

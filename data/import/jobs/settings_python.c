@@ -97,7 +97,8 @@ static enum status lose_assigned(struct python *p, struct error *err)
     return source_add(r, name + length + 1, python_unknown(p, before.at), err);
 }
 
-static enum status skip_block(struct python *p, int indent, struct error *err)
+// What is assigned there is not known any more, unless it is for another version.
+static enum status skip_block(struct python *p, int indent, bool of_version, struct error *err)
 {
     while (p->source.at < p->source.end && (is_blank_line(p) || indent_of(p) > indent)) {
         if (is_blank_line(p)) {
@@ -105,7 +106,7 @@ static enum status skip_block(struct python *p, int indent, struct error *err)
             continue;
         }
         p->source.at += indent_of(p);
-        TRY(lose_assigned(p, err));
+        if (!of_version) TRY(lose_assigned(p, err));
         python_skip_expression(p, false);
         while (p->source.at < p->source.end && *p->source.at == ',') // of a tuple
             p->source.at++, python_skip_expression(p, false);
@@ -148,14 +149,18 @@ static enum status assign(struct python *p, const char *name, struct error *err)
 static enum status read_statement(struct python *p, int indent, bool *returned, struct error *err)
 {
     struct settings_source *r = &p->source;
-    bool of_version = python_at(p, "if hasattr(");
-    if (of_version) return python_skip_line(p), OK; // its block follows like other lines
+    bool of_other = p->version_indent == indent && python_at(p, "else");
+    if (indent <= p->version_indent) p->version_indent = 0;
+    if (python_at(p, "if hasattr(")) { // its block follows like other lines
+        p->version_indent = indent;
+        return python_skip_line(p), OK;
+    }
     if (python_at(p, "if ") || python_at(p, "else") || python_at(p, "elif ") ||
         python_at(p, "for ") || python_at(p, "while ") || python_at(p, "with ") ||
         python_at(p, "def ")) {
         python_skip_expression(p, false);
         python_skip_line(p);
-        return skip_block(p, indent, err);
+        return skip_block(p, indent, of_other, err);
     }
     if (python_at(p, "return ")) {
         *returned = true;
