@@ -18,9 +18,11 @@ static int latent_products(const struct pricing *x, real n, struct product *to)
          keys = x->q - x->a * turned;
     int count = 0;
     if (down > 0) to[count++] = (struct product){"queries' latent", n, down, x->h, 1};
-    to[count++] = (struct product){"queries", n, x->q / x->t, down > 0 ? down : x->h, 1};
+    to[count++] =
+        (struct product){"queries", n, x->q / x->t, down > 0 ? down : x->h, 1, .part = OF_LATENTS};
     to[count++] = (struct product){"keys' and values' latent", n, latent + turned, x->h, 1};
-    to[count++] = (struct product){"keys and values", n, (keys + x->ctx) / x->t, latent, 1};
+    to[count++] = (struct product){"keys and values", n, (keys + x->ctx) / x->t, latent, 1,
+                                   .part = OF_LATENTS};
     if (!s->index_heads) return count;
     to[count++] = (struct product){"index queries", n, indexed(x), down > 0 ? down : x->h, 1};
     to[count++] = (struct product){"index keys", n, (real)s->index_width, x->h, 1};

@@ -174,12 +174,11 @@ static struct compute compute_of(const struct pricing *x, const struct layer_run
     }
     real casts = work->casts / estimate_or(&x->rates[group]->cast_bytes_per_s, memory);
     struct compute c = {.attention = kernels.attention};
-    c.products = matrices_s(x, run, products.forward, group) + operands.products;
     for (int k = 0; k < READING_PARTS; k++)
         c.read_data[k] = products.read_data[k], c.read_weight[k] = products.read_weight[k];
     struct product_seconds adapters = adapter_times(x, run, work, group);
-    c.forward = c.products + adapters.forward + c.attention + work->memory / memory + casts +
-                kernels.elementwise;
+    c.forward = matrices_s(x, run, products.forward, group) + operands.products + adapters.forward +
+                c.attention + work->memory / memory + casts + kernels.elementwise;
     c.backward = matrices_s(x, run, products.data, group) + operands.products + adapters.data +
                  adapters.weight + kernels.attention_back +
                  (2 * work->memory + work->memory_back) / back + casts + 2 * kernels.elementwise;
@@ -459,7 +458,7 @@ static struct layer_seconds by_formula(const struct pricing *x, const struct lay
         seconds.again[RECOMPUTE_FULL] = fmaxl(again, fmaxl(within.again, between.again)) +
                                         checkpoint_s(x, run, group, slice, forward);
         if (job_like_megatron(&x->problem->job))
-            module_seconds(x, run, group, slice, factor, c.products / work->linear, seconds.again);
+            module_seconds(x, run, group, slice, factor, seconds.again);
     }
     return seconds;
 }

@@ -83,50 +83,48 @@ void module_bytes(const struct pricing *x, const struct layer_run *run, real sco
     }
 }
 
-// FLOP of a module's products, the bytes that its other kernels move, and how many kernels those
-// are.
+// The products of a module, the bytes that its other kernels move, and how many kernels those are.
 struct repeated {
-    real flop, bytes, kernels;
+    enum module_products part;
+    real bytes, kernels;
 };
 static struct repeated repeated_by(const struct pricing *x, const struct layer_run *run,
                                    enum recompute_module module, real n)
 {
-    const struct shape *s = x->shape;
     const struct expert_shape *e = &run->experts;
     bool moe = run->kind == LAYER_MOE;
     real ffn = ffn_of(x, run), routed = moe ? routed_tokens(x, run, n) : 0,
-         down = (real)s->query_rank, keys = x->q - x->a * (real)s->rotary_width,
-         wide = (real)e->ffn / x->t_e, each = (real)expert_width(s, e), norms = norms_read(x, run);
-    struct repeated dense = {2 * n * x->g * x->h * ffn / x->t, x->g * n * ffn * x->e / x->t1, 1};
+         wide = (real)e->ffn / x->t_e, each = (real)expert_width(x->shape, e),
+         norms = norms_read(x, run);
+    struct repeated none = {OF_NONE, 0, 0}, dense = {OF_FFN, x->g * n * ffn * x->e / x->t1, 1};
     switch (module) {
-    case MODULE_CORE_ATTN: return (struct repeated){0, 0, 0}; // attention's own time
-    case MODULE_MLA_UP_PROJ:
-        if (projected_up(x, run) <= 0) return (struct repeated){0, 0, 0};
-        return (struct repeated){
-            2 * n * attention_of(x, run).scores *
-                ((down > 0 ? down : x->h) * x->q + (real)s->kv_rank * (keys + x->ctx)) / x->t,
-            0, 0};
-    case MODULE_LAYERNORM: return (struct repeated){0, 2 * norms * n * x->h * x->u * x->e, norms};
-    case MODULE_MLP: return moe || run->no_feed_forward ? (struct repeated){0, 0, 0} : dense;
+    case MODULE_CORE_ATTN: return none; // attention's own time
+    case MODULE_MLA_UP_PROJ: return (struct repeated){OF_LATENTS, 0, 0};
+    case MODULE_LAYERNORM:
+        return (struct repeated){OF_NONE, 2 * norms * n * x->h * x->u * x->e, norms};
+    case MODULE_MLP: return moe || run->no_feed_forward ? none : dense;
     case MODULE_MOE_ACT:
-        if (!moe) return (struct repeated){0, 0, 0};
-        return (struct repeated){0, routed * (x->g * wide * x->e + clamp_bytes(x, run)), 1};
+        if (!moe) return none;
+        return (struct repeated){OF_NONE, routed * (x->g * wide * x->e + clamp_bytes(x, run)), 1};
     default:
-        if (!moe) return (struct repeated){0, 0, 0};
-        return (struct repeated){
-            dense.flop + 2 * x->g * each * routed * wide + 2 * n * x->h * (real)e->experts / x->t,
-            dense.bytes + x->g * routed * wide * x->e + row_copies(x, run) * routed * each * x->e +
-                routed * (clamp_bytes(x, run) + bias_bytes(x, run)) +
-                8 * n * (real)e->experts / x->t,
-            5};
+        if (!moe) return none;
+        return (struct repeated){OF_FFN,
+                                 dense.bytes + x->g * routed * wide * x->e +
+                                     row_copies(x, run) * routed * each * x->e +
+                                     routed * (clamp_bytes(x, run) + bias_bytes(x, run)) +
+                                     8 * n * (real)e->experts / x->t,
+                                 5};
     }
 }
 
 void module_seconds(const struct pricing *x, const struct layer_run *run, int group,
-                    const struct slice *slice, real factor, real seconds_per_flop, real *again)
+                    const struct slice *slice, real factor, real *again)
 {
     const struct gpu_costs *gpu = x->gpus[group];
     bool moe = run->kind == LAYER_MOE, shaped = x->rates[group]->product_flop_per_s.value > 0;
+    real products[OF_COUNT];
+    if (x->modes <= RECOMPUTE_SETS) return;
+    module_parts_s(x, run, slice->tokens, group, products);
     for (int mode = RECOMPUTE_SETS; mode < x->modes; mode++) {
         real compute = 0, sent = 0;
         bool attention = recompute_repeats((enum recompute)mode, MODULE_CORE_ATTN),
@@ -135,7 +133,7 @@ void module_seconds(const struct pricing *x, const struct layer_run *run, int gr
         for (int module = 0; module < MODULE_COUNT; module++) {
             if (!recompute_repeats((enum recompute)mode, (enum recompute_module)module)) continue;
             struct repeated r = repeated_by(x, run, (enum recompute_module)module, slice->tokens);
-            compute += r.flop * seconds_per_flop + r.bytes / gpu->memory_bytes_per_s.value;
+            compute += products[r.part] + r.bytes / gpu->memory_bytes_per_s.value;
             if (shaped) compute += r.kernels * gpu->elementwise_launch_s.value;
         }
         if (ffn && !run->no_feed_forward) sent = ffn_communication_s(x, run, group, slice);

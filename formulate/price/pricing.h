@@ -155,6 +155,7 @@ struct product {
     real rows, columns, depth, count;
     bool of_experts;
     int reads; // 1 + enum reading_part, of what reads the tokens of all tensor ranks; 0: others
+    enum module_products { OF_NONE, OF_LATENTS, OF_FFN, OF_COUNT } part;
 };
 enum { PRODUCTS_MAX = 17 };
 
@@ -185,8 +186,8 @@ struct kept_layer {
     } matrices, scores;
     const struct gpu_costs *gpu; // whose compute it is; NULL: there is neither work nor compute
     struct layer_work work;
-    struct compute { // alone; backward: of inputs and weights; products: a part of forward
-        real forward, backward, weight, attention, products;
+    struct compute { // alone; backward: of inputs and weights
+        real forward, backward, weight, attention;
         real read_data[READING_PARTS], read_weight[READING_PARTS]; // parts of backward
     } compute;
 };
@@ -391,8 +392,7 @@ int products_of(const struct pricing *x, const struct layer_run *run, real token
 // The rates of its products: those of BF16 for what is not multiplied in 8 bits.
 const struct precision_costs *rates_of_run(const struct pricing *x, const struct layer_run *run,
                                            int group);
-// False if the costs do not price products by shape, or the layer has no products. share: of its
-// rates that a misaligned head reaches.
+// False: not priced by shape, or no products. share: of its rates that a misaligned head reaches.
 bool product_times(const struct pricing *x, const struct layer_run *run, const struct slice *slice,
                    int group, real share, struct product_seconds *to);
 // Whether gate and up are two products (the job's split_gate).
@@ -400,8 +400,9 @@ bool splits_gate(const struct pricing *x, const struct layer_run *run);
 // The last product, whose output no gradient needs, where recomputation stops before it; else 0.
 real unneeded_product_s(const struct pricing *x, const struct layer_run *run, real n, int group);
 // A block's forward products that recomputation of single operators repeats.
-real repeated_products_s(const struct pricing *x, const struct layer_run *run, real tokens,
-                         int group);
+real repeated_products_s(const struct pricing *x, const struct layer_run *run, real n, int group);
+// Of a module's forward products, each by itself: to[enum module_products].
+void module_parts_s(const struct pricing *x, const struct layer_run *run, real n, int g, real *to);
 // Products of unfused attention; weight: those that compute the gradients of keys and values.
 bool score_times(const struct pricing *x, const struct layer_run *run, const struct slice *slice,
                  int group, struct product_seconds *to);
@@ -433,14 +434,13 @@ real checkpoint_s(const struct pricing *x, const struct layer_run *run, int grou
 real tensor_all_reduce_s(const struct pricing *x, int group, const struct slice *slice);
 
 // ---- modules.c (section 5, Recompute modules)
-// stash, again [mode]: of mode none to those of the sets of modules that are offered. scores: bytes
-// that core_attn frees.
+// stash, again [mode]: of mode none to those of the offered sets. scores: bytes core_attn frees.
 void module_bytes(const struct pricing *x, const struct layer_run *run, real scores, real *stash,
                   real *again);
-// Of the offered sets, for one slice. factor: of kernels in sequence over kernels alone.
-// seconds_per_flop: of the layer's products. again[RECOMPUTE_SELECTIVE]: attention's own time.
+// Of the offered sets. factor: of kernels in sequence over kernels alone; again: selective is
+// known.
 void module_seconds(const struct pricing *x, const struct layer_run *run, int group,
-                    const struct slice *slice, real factor, real seconds_per_flop, real *again);
+                    const struct slice *slice, real factor, real *again);
 
 // ---- grid.c (section 20)
 // Collectives of a pass over a layer whose tensor ranks form a grid: all-reduces, backward apart

@@ -45,9 +45,10 @@ int products_of(const struct pricing *x, const struct layer_run *run, real n, st
         bool apart = splits_gate(x, run);
         for (int i = 0; i <= (int)apart; i++)
             to[count++] =
-                (struct product){"ffn up",     n, (x->g - 1) * ffn / x->t1 / (apart ? 2 : 1),
-                                 x->h / x->t2, 1, .reads = 1 + READS_FFN};
-        to[count++] = (struct product){"ffn down", n, x->h / x->t2, ffn / x->t1, 1};
+                (struct product){"ffn up",      n, (x->g - 1) * ffn / x->t1 / (apart ? 2 : 1),
+                                 x->h / x->t2,  1, .reads = 1 + READS_FFN,
+                                 .part = OF_FFN};
+        to[count++] = (struct product){"ffn down", n, x->h / x->t2, ffn / x->t1, 1, .part = OF_FFN};
     }
     if (run->mtp)
         to[count++] = (struct product){"a state and an embedding", n, x->h / x->t, 2 * x->h, 1};
@@ -59,10 +60,11 @@ int products_of(const struct pricing *x, const struct layer_run *run, real n, st
              routed = n * (real)e->top_k * rows_multiplied(x, run) * x->t_e / x->t /
                       here; // one expert's, on average
         real wide = (real)e->ffn / x->t_e, each = (real)expert_width(x->shape, e);
-        to[count++] =
-            (struct product){"an expert's ffn up", routed, (x->g - 1) * wide, each, here, true};
-        to[count++] = (struct product){"an expert's ffn down", routed, each, wide, here, true};
-        to[count++] = (struct product){"router", n, all / x->t, x->h, 1};
+        to[count++] = (struct product){
+            "an expert's ffn up", routed, (x->g - 1) * wide, each, here, true, .part = OF_FFN};
+        to[count++] = (struct product){"an expert's ffn down", routed, each, wide, here, true,
+                                       .part = OF_FFN};
+        to[count++] = (struct product){"router", n, all / x->t, x->h, 1, .part = OF_FFN};
     }
     return count;
 }
@@ -325,6 +327,29 @@ real repeated_products_s(const struct pricing *x, const struct layer_run *run, r
                           : 2 * p->rows * p->columns * p->depth / rates->gemm_flop_per_s.value;
     }
     return seconds + repeated_experts_s(x, run, tokens, rates, shaped ? &l : NULL);
+}
+
+void module_parts_s(const struct pricing *x, const struct layer_run *run, real tokens, int group,
+                    real *to)
+{
+    const struct precision_costs *rates = rates_of_run(x, run, group);
+    struct product products[PRODUCTS_MAX];
+    struct product_limits l;
+    bool shaped = limits_of(x, rates, group, 1, &l);
+    real grouped = estimate_or(&rates->grouped_flop_per_s, rates->gemm_flop_per_s.value),
+         moved = rates->operand_bytes_per_s.value;
+    l.expert_start = expert_start_s(x, run, group, &l), l.grouped = groups_experts(x, run);
+    for (int part = 0; part < OF_COUNT; part++) to[part] = 0;
+    for (int i = 0, count = products_of(x, run, tokens, products); i < count; i++) {
+        const struct product *p = &products[i];
+        real m = p->rows, n = p->columns, k = p->depth;
+        if (p->part == OF_NONE) continue;
+        to[p->part] +=
+            shaped ? product_s(&l, p, x->e)
+                   : p->count *
+                         (2 * m * n * k / (p->of_experts ? grouped : rates->gemm_flop_per_s.value) +
+                          (moved > 0 ? x->e * (m * k + k * n + m * n) / moved : 0));
+    }
 }
 
 real unneeded_product_s(const struct pricing *x, const struct layer_run *run, real n, int group)

@@ -46,12 +46,10 @@ static bool enlarge(struct problem *p, enum quantity what, struct random *rng)
 // Hypotheses of the law: a vocabulary of whole eights is faster than a smaller one that is none,
 // and what a longer forward pass hides (gathers of the next iteration, copies of checkpoints to the
 // host) is priced in other terms than the pass, which grows by as much.
-// Modules by name are not recomputed: there the law is broken (FORMULAS 3).
 static void suppose(struct problem *p)
 {
     p->job.layout.barrier = true;
     p->job.checkpoints = CHECKPOINTS_DEVICE;
-    for (int mode = RECOMPUTE_SETS; mode < RECOMPUTE_COUNT; mode++) p->job.recompute[mode] = false;
     for (int g = 0; g < p->costs.gpu_count; g++)
         for (int i = 0; i < p->costs.gpus[g].precision_count; i++)
             p->costs.gpus[g].precisions[i].misaligned_gemm_share = exactly(0);

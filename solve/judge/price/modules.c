@@ -87,8 +87,8 @@ struct judged_set judged_set_bytes(const struct price_audit *a, int run, enum re
     return x;
 }
 
-// Products take their share of the layer's by their FLOP; other kernels move bytes; a feed-forward
-// part also sends again. Attention is that of selective recomputation.
+// Products run by themselves; other kernels move bytes; a feed-forward part also sends again.
+// Attention is that of selective recomputation.
 struct computed judged_set_s(const struct price_audit *a, int run, int group, struct piece p,
                              enum recompute set, const struct work *w, const struct talk *talk)
 {
@@ -97,8 +97,8 @@ struct computed judged_set_s(const struct price_audit *a, int run, int group, st
     const struct gpu_costs *gpu = gpu_of(a, group);
     bool moe = r->kind == LAYER_MOE,
          whole = !r->no_feed_forward && has_module(set, moe ? MODULE_MOE : MODULE_MLP);
-    long double t = layout_of(a)->tensor, h = s->hidden, n = p.tokens, e = a->value_bytes, flop = 0,
-                bytes = 0, kernels = 0, experts = 0;
+    long double t = layout_of(a)->tensor, h = s->hidden, n = p.tokens, e = a->value_bytes,
+                products = 0, bytes = 0, kernels = 0, experts = 0;
     struct judged_biases biases = {0, 0};
     long double gathered = 0;
     if (moe) {
@@ -108,13 +108,11 @@ struct computed judged_set_s(const struct price_audit *a, int run, int group, st
     }
     if (moe) experts = n * r->experts.top_k * r->experts.ffn / t * judged_rows(a, r, MULTIPLIED);
     if (whole) {
-        flop += 2 * a->gates *
-                (h * n * shared_width(a, r) / t + judged_expert_reads(a, r) * experts);
+        products += feed_forward_s(a, run, group, n);
         bytes += e * a->gates * (n * shared_width(a, r) / t + experts);
         kernels += 1;
     }
     if (whole && moe) {
-        flop += 2 * n * h * r->experts.experts / t;
         bytes += gathered * (biases.clamped + biases.added);
         bytes += judged_row_copies(a, &r->experts) * e * judged_expert_reads(a, r) * n *
                      r->experts.top_k * (long double)a->expert_parts / t *
@@ -128,14 +126,9 @@ struct computed judged_set_s(const struct price_audit *a, int run, int group, st
         bytes += 2 * norms_in_front(a, r) * e * n * h * a->share;
         kernels += norms_in_front(a, r);
     }
-    if (has_module(set, MODULE_MLA_UP_PROJ) && latents_freed(a, run) > 0) {
-        long double asked = s->query_rank ? s->query_rank : s->hidden,
-                    unturned = (long double)(s->head_width - s->rotary_width) * s->heads;
-        flop += 2 * n * judged_attention(a, run).scored *
-                (asked * a->query + s->kv_rank * (unturned + a->summed)) / t;
-    }
-    long double seconds = flop / w->flop * (w->linear + w->operands) +
-                          bytes / gpu->memory_bytes_per_s.value;
+    if (has_module(set, MODULE_MLA_UP_PROJ) && latents_freed(a, run) > 0)
+        products += latents_up_s(a, run, group, n);
+    long double seconds = products + bytes / gpu->memory_bytes_per_s.value;
     if (rates_of(a, group)->product_flop_per_s.value > 0)
         seconds += kernels * gpu->elementwise_launch_s.value;
     if (has_module(set, MODULE_CORE_ATTN)) seconds += w->repeated;

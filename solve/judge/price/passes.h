@@ -6,7 +6,6 @@
 
 struct work {                     // seconds of one pass of one slice on one GPU
     long double linear, adapters; // products with the layer's matrices, and with its adapters
-    long double flop;             // of the former, of a layer with attention
     long double data, weight;     // the products that give the gradients of inputs and of weights
     long double adapter_data, adapter_weight; // the same for the adapters
     long double operands;          // in addition to the FLOP of a pass of products: their matrices
@@ -41,6 +40,10 @@ long double unread_product_s(const struct price_audit *a, int run, int group, st
 // Seconds of the keys' product, of the attention's output and of a gated layer's second one.
 long double every_second_product_s(const struct price_audit *a, int run, int group,
                                    struct piece piece);
+// Forward products by themselves: of queries, keys and values up from latents; of a feed-forward
+// part, with its router and experts.
+long double latents_up_s(const struct price_audit *a, int run, int group, long double tokens);
+long double feed_forward_s(const struct price_audit *a, int run, int group, long double tokens);
 long double judged_checkpoint_bytes(const struct price_audit *a, const struct layer_run *r,
                                     long double tokens);
 // More time of full recomputation, where it starts from what is elsewhere.

@@ -279,6 +279,53 @@ long double unread_product_s(const struct price_audit *a, int run, int group, st
     return one_s(&l, (struct shape_of_product){piece.tokens, h, part, 1}, a->value_bytes);
 }
 
+// A forward product of a layer, once more by itself.
+static long double alone_s(const struct limits *l, const struct precision_costs *rates,
+                           struct shape_of_product p)
+{
+    long double rate = rates->gemm_flop_per_s.value, e = l->a->value_bytes;
+    if (rates->product_flop_per_s.value > 0) return one_s(l, p, e);
+    if (p.routed) rate = estimate_or(&rates->grouped_flop_per_s, rate);
+    return p.same * (2 * p.m * p.n * p.k / rate + e * (p.m * p.n + p.k * (p.m + p.n)) *
+                                                      inverse(rates->operand_bytes_per_s.value));
+}
+
+long double latents_up_s(const struct price_audit *a, int run, int group, long double tokens)
+{
+    const struct shape *s = &a->problem->model.shape;
+    const struct precision_costs *rates = rates_of(a, group);
+    struct limits l = limits_of(a, group, rates, 1);
+    long double t = layout_of(a)->tensor, asked = s->query_rank ? s->query_rank : s->hidden,
+                unturned = (long double)(s->head_width - s->rotary_width) * s->heads;
+    struct shape_of_product queries = {tokens, a->query / t, asked, 1},
+                            others = {tokens, (unturned + a->summed) / t, s->kv_rank, 1};
+    return judged_attention(a, run).scored *
+           (alone_s(&l, rates, queries) + alone_s(&l, rates, others));
+}
+
+long double feed_forward_s(const struct price_audit *a, int run, int group, long double tokens)
+{
+    const struct layer_run *r = run_of(a, run);
+    const struct precision_costs *rates = rates_of(a, group);
+    struct limits l = limits_of(a, group, rates, 1);
+    long double t = layout_of(a)->tensor, h = a->problem->model.shape.hidden,
+                part = shared_width(a, r) / t, made = a->gates - 1, seconds = 0;
+    int apart = has_split_gate(a, r) ? 2 : 1;
+    start_biases(&l, run, group);
+    if (part > 0)
+        seconds += apart * alone_s(&l, rates,
+                                   (struct shape_of_product){tokens, made * part / apart, h, 1}) +
+                   alone_s(&l, rates, (struct shape_of_product){tokens, h, part, 1});
+    if (r->kind != LAYER_MOE) return seconds;
+    long double all = r->experts.experts, held = all / layout_of(a)->expert,
+                parts = (long double)a->expert_parts, wide = r->experts.ffn / parts,
+                reads = judged_expert_reads(a, r),
+                rows = tokens * r->experts.top_k * judged_rows(a, r, MULTIPLIED) * parts / t / held;
+    return seconds + alone_s(&l, rates, (struct shape_of_product){tokens, all / t, h, 1}) +
+           alone_s(&l, rates, (struct shape_of_product){rows, made * wide, reads, held, true}) +
+           alone_s(&l, rates, (struct shape_of_product){rows, reads, wide, held, true});
+}
+
 void unfused_products(const struct price_audit *a, int run, int group,
                       const struct precision_costs *rates, struct piece piece, struct work *w)
 {

@@ -233,7 +233,6 @@ static void layered_work(const struct price_audit *a, int run, int group, struct
         w->first[0] = first_of(rates, 2 * n * m[0].inputs * m[0].outputs, 1);
     w->first[1] = first_of(rates, 2 * n * (h / a->inner) * (a->gates - 1) * ffn / t, 1);
     add_grouped(rates, grouped, w);
-    w->flop = flop;
     bool shaped = shaped_products(a, run, group, rates, p, 1, w);
     if (shaped) add_attention_kernels(a, run, group, p, &pass, rate_back, w);
     if (precision_is_narrow(a->problem->job.precision))
