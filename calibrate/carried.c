@@ -325,6 +325,15 @@ static void put_costs(struct carried_fits *f, struct gpu_costs *g, struct arena 
                                               0};
 }
 
+// A processor starts its own kernels: what layers took on it holds their starts.
+static void fit_launches(const struct carried_fits *f, struct gpu_costs *g)
+{
+    const struct estimate none = {.origin = ORIGIN_MEASURED, .source = "in the layers' own time"};
+    if (f->runs[0].run.samples.machine.driver) return;
+    g->layer_launch_s = g->mixture_launch_s = none;
+    for (int i = 0; i < g->precision_count; i++) g->precisions[i].expert_launch_s = none;
+}
+
 enum status carried_fit(struct carried_fits *f, const struct option_texts *paths,
                         const struct costs *base, const char *name, const char *output,
                         struct arena *arena, struct error *err)
@@ -339,6 +348,7 @@ enum status carried_fit(struct carried_fits *f, const struct option_texts *paths
     if (!g)
         return refuse(err, "%s: gpus: expected %s, which the plans are for, found none",
                       base->document.path, f->calibration.gpu);
+    fit_launches(f, g);
     fit_step(f, g, arena);
     fit_memory(f, g, arena);
     fit_split(f, arena);

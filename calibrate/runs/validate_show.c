@@ -91,7 +91,7 @@ static void show_excluded(const struct run_set *set, int file, FILE *to)
         if (set->runs[i].file != file || !set->runs[i].excluded || !is_first(set, i)) continue;
         const char *reason = set->runs[i].excluded;
         int count = count_excluded(set, file, reason, i), shown = 0;
-        fprintf(to, "    not scored, %s: %d rows:", reason, count);
+        fprintf(to, "    not scored, %s: %d row%s:", reason, count, count == 1 ? "" : "s");
         for (int k = i; k < set->count && shown < SHOWN; k++) {
             const struct run *run = &set->runs[k];
             if (run->file != file || !run->excluded || strcmp(run->excluded, reason)) continue;

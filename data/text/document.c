@@ -39,6 +39,10 @@ enum status document_read(struct document *d, const char *path, const char *kind
     TRY(file_read(path, &text, &size, arena, err));
     sha256_text(text, size, d->sha256);
     TRY(json_parse(&d->root, d->path, text, size, arena, err));
+    if (json_has(&d->root, "model_type") && !json_has(&d->root, "kind"))
+        return json_refuse(&d->root, err,
+                           "key \"kind\" is missing; plumbline import hf makes a model document of "
+                           "a config.json");
     struct json_field fields[] = {
         FIELD_TEXT("kind", REQUIRED, &found_kind),
         FIELD_INT("version", REQUIRED, &version, 1, DOCUMENT_VERSION),

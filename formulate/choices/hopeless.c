@@ -38,9 +38,9 @@ static const char *memory_reason(const struct choices *c, int stage,
                                        : "without recomputation";
     return arena_print(
         c->arena,
-        "stage %d: memory on every group %s: nearest is %d layers on %s, %.6f GB of %.6f GB%s",
-        stage, recomputation, least->layer_count, p->groups[least->group].name,
-        gigabytes(limit + removed->amount), gigabytes(limit),
+        "stage %d: memory on every group %s: nearest is %d layer%s on %s, %.6f GB of %.6f GB%s",
+        stage, recomputation, least->layer_count, least->layer_count == 1 ? "" : "s",
+        p->groups[least->group].name, gigabytes(limit + removed->amount), gigabytes(limit),
         c->virtual_stages > 1 ? ", including the least of the rank's other stages" : "");
 }
 

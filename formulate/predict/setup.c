@@ -386,8 +386,10 @@ enum status placement_stated(struct placement *to, const struct problem *problem
         if (!to->layer_count[s]) return refuse(err, "'%s': stage %d holds no layer", blocks, s);
     }
     if (to->stage_count != stages || sum != u.count)
-        return refuse(err, "'%s': expected %d layers (without embedding and head) on %d stages",
-                      blocks, u.count, stages);
+        return refuse(err,
+                      "'%s': expected %d layers (without embedding and head) on %d stages, found "
+                      "%d on %d",
+                      blocks, u.count, stages, sum, to->stage_count);
     to->layer_count[0] += u.before;
     to->layer_count[stages - 1] += u.behind;
     return OK;

@@ -296,6 +296,10 @@ TEST(others_are_refused)
     refused("{\"model_type\": \"swin\", \"hidden_size\": 64}", "it states no vocab_size");
     refused("{\"model_type\": \"glm_moe_dsa\", \"num_attention_heads\": 0, \"ours\": 1}",
             "(read as glm_moe_dsa, which has no key ours)");
+    refused("{\"model_type\": \"qwen2\", \"hidden_size\": \"3584\", \"num_hidden_layers\": 28, "
+            "\"intermediate_size\": 18944, \"num_attention_heads\": 28, \"hidden_act\": \"silu\", "
+            "\"rms_norm_eps\": 1e-6, \"use_sliding_window\": false, \"ours\": 1}",
+            "found \"3584\" (read as qwen2, which has no key ours)");
     refused("{\"model_type\": \"hunyuan_v1_moe\", \"moe_topk\": [1, 2]}", "same number of experts");
     refused("{\"model_type\": \"glm4_moe_lite\", \"mlp_layer_types\": [\"dense\"]}", "47 layers");
     refused("{\"model_type\": \"ernie4_5_moe\", \"moe_layer_interval\": 0}", "moe_layer_interval");

@@ -35,6 +35,11 @@ problem b llama-3.1-8b h100-128x8 kernels
 solve b; grep -q 'b/kernels: key "kind" is missing\|b/kernels:' "$work/err" ||
     wrong "the file beside the problem does not come first: $(cat "$work/err")"
 rm "$work/b/kernels"
+echo '{"model_type": "qwen2", "vocab_size": 100}' >"$work/b/config.json"
+problem b config.json h100-128x8 kernels
+solve b; grep -q 'b/config.json: key "kind" is missing; plumbline import hf makes' "$work/err" ||
+    wrong "a config.json is not told from a document: $(cat "$work/err")"
+rm "$work/b/config.json"
 problem b llama-3.1-8b h100-128x8 kernels.json
 solve b; grep -q 'b/kernels.json: cannot be read' "$work/err" ||
     wrong "a path is taken for a name: $(cat "$work/err")"

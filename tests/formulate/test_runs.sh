@@ -112,7 +112,7 @@ for words in "mbs=2:under the name micro_batch" "window=8:no column states this"
     printf 'id,gpu,layers,hidden,seq,%s,metric,value,unit\na,A100,4,1024,1024,%s,iteration_time,1,s\n' \
         "${words%%=*}" "$(echo "$words" | sed 's/.*=\(.*\):.*/\1/')" > foreign.csv
     "$plumbline" validate foreign.csv > out 2> err && complain "$words: a table without a score"
-    grep -q "not scored, column ${words%%=*}: .*${words#*:}.*: 1 rows: a" out ||
+    grep -q "not scored, column ${words%%=*}: .*${words#*:}.*: 1 row: a" out ||
         complain "$words is not refused"
 done
 sed 's/,8,iter/,,iter/' foreign.csv > blank.csv

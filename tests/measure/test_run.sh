@@ -149,6 +149,25 @@ carries four --simulate noise=none,$link,memory=5e10,gemm=6e11
 grep -q 'within the cost uncertainty' "$folder/text" ||
     complain "another plan is not inside its interval: $(head -1 "$folder/text")"
 
+# ---- costs that state what a host takes to start a layer's kernels, as a GPU's do: layers as they
+# ran on a processor hold it
+carries even
+python3 - "$folder/costs.json" "$folder/hosted.json" << 'END'
+import json, sys
+costs = json.load(open(sys.argv[1]))
+costs["gpus"][0]["layer_launch_s"] = {"value": 1, "origin": "assumed"}
+json.dump(costs, open(sys.argv[2], "w"))
+END
+"$plumbline" calibrate "$folder/even/run.json" --costs "$folder/hosted.json" \
+    -o "$folder/corrected.json" 2> "$folder/err" || complain "no costs from costs of a GPU"
+sed 's/"\.\.\/costs.json"/"..\/corrected.json"/' "$folder/even/problem.json" \
+    > "$folder/even/again.json"
+"$plumbline" solve "$folder/even/again.json" --quiet -o "$folder/even/plan.json" 2> "$folder/err"
+carries even
+"$plumbline" report "$folder/even/plan.json" --against "$folder/even/run.json" > "$folder/text"
+grep -q 'within the cost uncertainty' "$folder/text" ||
+    complain "a host's launches are counted again: $(head -1 "$folder/text")"
+
 # ---- a run with torch beside which a reference layer was timed: costs from it state what that
 # took, and a run on a machine half as fast comes out as if on the one of the costs
 carries even

@@ -294,13 +294,18 @@ static const char *last_part(const char *path)
     return slash ? slash + 1 : path;
 }
 
-// A refusal after the class is found says which, and which keys it does not have.
+// A refusal after the class is found says which, and which keys it does not have: readers that the
+// refusal kept from theirs look them up in a config of defaults.
 static enum status say_class(const struct hf_model *x, enum status status, struct error *err)
 {
     const char *strange = NULL;
     size_t length = strlen(err->text);
     struct error ignored = {OK, ""};
+    struct json none;
+    struct hf_model usual = *x;
     if (status != BAD_INPUT || !x->class || strstr(err->text, "--strict")) return status;
+    usual.root = usual.whole = &none;
+    if (json_parse(&none, "", "{}", 2, x->arena, &ignored) == OK) hf_read_class(&usual, &ignored);
     if (hf_strange_keys(x, &strange, &ignored) != OK) strange = NULL;
     snprintf(err->text + length, sizeof err->text - length, " (read as %s%s%.200s)", x->class->name,
              strange ? ", which has no key " : "", strange ? strange : "");

@@ -187,8 +187,8 @@ static void tell(const void *options)
     const struct options *o = options;
     const struct cluster *c = &o->import.cluster;
     for (int g = 0; g < c->group_count; g++)
-        fprintf(stderr, "%s%d nodes of %d GPUs as in %s", g ? ", " : "", c->groups[g].nodes,
-                c->groups[g].gpus_per_node, o->like_of[g]);
+        fprintf(stderr, "%s%d node%s of %d GPUs as in %s", g ? ", " : "", c->groups[g].nodes,
+                c->groups[g].nodes == 1 ? "" : "s", c->groups[g].gpus_per_node, o->like_of[g]);
     fputc('\n', stderr);
 }
 
