@@ -123,6 +123,7 @@ static void draw_job(struct job *j, const struct target *target, struct random *
                       .trainer = target->trainer,
                       .fused_loss = coin(r),
                       .compiled = (titan || deep) && coin(r),
+                      .overlapped_messages = titan, // PyTorch's runtime has nothing else
                       .budget = {-1, -1, -1, 0},
                       .memory_fraction = MEMORY_FRACTION_DEFAULT};
     if ((titan || deep) && j->precision > FP8) j->precision = BF16; // their files have no others
@@ -247,6 +248,8 @@ static void same_job(const struct job *was, const struct job *now, enum recomput
     assert_int_equal(was->loss_in_place, now->loss_in_place);
     assert_int_equal(was->fp8_activation_input, now->fp8_activation_input);
     assert_int_equal(was->compiled, now->compiled);
+    if (was->layout.pipeline > 1)
+        assert_int_equal(was->overlapped_messages, now->overlapped_messages);
     assert_memory_equal(was->unfused, now->unfused, sizeof was->unfused);
     if (was->layout.tensor > 1) assert_int_equal(was->gathered_logits, now->gathered_logits);
     if (!was->layout.zero && was->gradient_bytes_per_value == 2 && was->precision != FP32)
