@@ -17,16 +17,28 @@ static bool begins_in_any_case(const char *text, const char *part)
     return !*part;
 }
 
-// Of a part's first two characters the rarer one is looked for, in its two cases.
+// How often characters are in texts, from the rarest, which are not here.
+static const unsigned char usual[256] = {
+    [' '] = 15, ['e'] = 14, ['t'] = 13, ['a'] = 12, ['o'] = 11, ['i'] = 10, ['n'] = 9, ['s'] = 8,
+    ['r'] = 7,  ['l'] = 6,  ['c'] = 5,  ['d'] = 4,  ['u'] = 3,  ['m'] = 3,  ['p'] = 2, ['g'] = 1};
+
+static char in_small(char c) { return c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c; }
+
+// Of a part's first characters the rarest one is looked for, in its two cases.
 const char *find_in_any_case(const char *text, const char *part)
 {
-    static const char often[] = "etaoinsrlc ";
+    enum { FIRST = 6 };
     if (!*part) return text && *text ? text : NULL;
-    int at = part[1] && strchr(often, tolower((unsigned char)*part)) &&
-             !strchr(often, tolower((unsigned char)part[1]));
-    int small = tolower((unsigned char)part[at]), large = toupper(small);
+    int at = 0;
+    char small = in_small(*part);
+    for (int i = 1; i < FIRST && part[i]; i++) {
+        char c = in_small(part[i]);
+        if (usual[(unsigned char)c] < usual[(unsigned char)small]) at = i, small = c;
+    }
+    bool letter = small >= 'a' && small <= 'z';
+    char large = letter ? (char)(small - ('a' - 'A')) : small;
     const char *s = text ? strchr(text, small) : NULL,
-               *other = text && large != small ? strchr(text, large) : NULL;
+               *other = text && letter ? strchr(text, large) : NULL;
     while (s || other) {
         const char *next = !other || (s && s < other) ? s : other;
         if (next >= text + at && begins_in_any_case(next - at, part)) return next - at;

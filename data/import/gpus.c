@@ -38,6 +38,9 @@ static bool is_called(const char *s, size_t length, const char *word)
 int gpu_at(const char *s, size_t length)
 {
     int found = 0;
+    bool digit = false; // each name has one
+    for (size_t i = 0; i < length; i++) digit |= s[i] >= '0' && s[i] <= '9';
+    if (!digit) return -1;
     for (size_t i = 0; i < ARRAY_LENGTH(gpus); i++) // "gh" alone is a program
         if (strcmp(gpus[i], "gh") && is_called(s, length, gpus[i])) return (int)i;
     for (size_t i = 0; i < ARRAY_LENGTH(also); i++) {
@@ -61,7 +64,8 @@ int count_word(const char *s, size_t length)
                    {"sixteen", 16}, {"twenty", 20}, {"thirty", 30}, {"hundred", 100}, {"single", 1},
                    {"one", 1}};
     for (size_t i = 0; i < ARRAY_LENGTH(numbers); i++)
-        if (strlen(numbers[i].word) == length && !strncasecmp(s, numbers[i].word, length))
+        if (*numbers[i].word == (*s | 32) && strlen(numbers[i].word) == length &&
+            !strncasecmp(s, numbers[i].word, length))
             return numbers[i].value;
     return 0;
 }

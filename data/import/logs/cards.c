@@ -283,10 +283,10 @@ static const char *with_digits(char to[COUNTED_MOST], const char *line)
         int value = 0;
         size_t n = 0;
         while (at_border(line, s) && isalpha((unsigned char)s[n])) n++;
-        bool may = n > 2 && (s[n] == ' ' || s[n] == '-') &&
-                   (names_card(s + n + 1) || begins_with_one(s + n + 1, of));
-        value = may ? count_word(s, n) : 0;
-        if (value > 1 && strncasecmp(s, "quad", 4)) end = s + n; // one: is_one, is_single
+        if (n > 2 && (s[n] == ' ' || s[n] == '-')) value = count_word(s, n);
+        if (value > 1 && strncasecmp(s, "quad", 4) && // one: is_one, is_single
+            (names_card(s + n + 1) || begins_with_one(s + n + 1, of)))
+            end = s + n;
         if (end) {
             length += (size_t)snprintf(to + length, COUNTED_MOST - length, "%d", value);
             s = end, any = true;

@@ -367,12 +367,12 @@ static void read_context(struct log *l, const char *line)
 }
 
 // "24GB of VRAM", "192G per GPU", "each with 24 GB": of a card that nothing names; 0: none is so.
-static int card_gb_in_words(const char *line)
+static int card_gb_in_words(const char *line, unsigned may)
 {
     static const char *const of[] = {"per gpu",     "per card",      "each gpu", "vram",
                                      "gpu with",    "gb each",       "g each",   "cuda memory",
                                      "memory each", "gpu memory is", "geforce",  NULL};
-    bool card = has_one_in_any_case(line, of);
+    bool card = may & MAY_SAY_CARD && has_one_in_any_case(line, of);
     int first = 0, own = 0;
     double value;
     const char *after;
@@ -392,7 +392,7 @@ static int card_gb_in_words(const char *line)
     return own ? own : first;
 }
 
-static void read_prose(struct log *l, const char *line)
+static void read_prose(struct log *l, const char *line, unsigned may)
 {
     static const struct count_words counts[] = {
         {"GPU number:", TOLD_GPUS_PER_NODE},         {"umber of gpus:", TOLD_NUM_GPUS},
@@ -404,12 +404,13 @@ static void read_prose(struct log *l, const char *line)
         {"radient accumulation:", TOLD_ACCUMULATION}};
     tell_counts(l, line, BY_WORDS, "in words", counts, ARRAY_LENGTH(counts));
     if (has_digit(line)) {
-        read_batch(l, line), read_lengths(l, line);
-        read_thousands(l, line), read_context(l, line);
+        if (may & MAY_SAY_BATCH) read_batch(l, line);
+        if (may & MAY_SAY_LENGTH) read_lengths(l, line), read_thousands(l, line);
+        read_context(l, line);
     }
     read_quoted(l, line);
     read_adapters(l, line);
-    if (has_digit(line)) read_narrow(l, line);
+    if (may & MAY_SAY_NARROW && has_digit(line)) read_narrow(l, line);
     if (strstr(line, "HybridEP")) tell(l, TOLD_DISPATCHER, BY_WORDS, "HybridEP", "hybridep", 8);
     if (strstr(line, "DeepEP")) tell(l, TOLD_DISPATCHER, BY_WORDS, "DeepEP", "deepep", 6);
     if (strstr(line, "Transformer Engine CUDA graphs"))
@@ -443,7 +444,7 @@ static void read_prose(struct log *l, const char *line)
     if (!strncmp(line, "Traceback", 9) || strstr(line, "Traceback (most recent call last)"))
         l->reader->traced = true;
     if (!l->reader->card_gb) l->reader->card_gb = log_chinese_card_gb(line);
-    if (!l->reader->card_gb && has_digit(line)) l->reader->card_gb = card_gb_in_words(line);
+    if (!l->reader->card_gb && has_digit(line)) l->reader->card_gb = card_gb_in_words(line, may);
 }
 
 // When, at the earliest: the month in a container's tag, "nvcr.io/nvidia/nemo:23.08".
@@ -491,8 +492,9 @@ void log_words(struct log *l, const char *line)
     if (l->lines == 1) l->reader->titled = line[0] == '#' && line[1] == ' ';
     if (log_is_of_others(line)) return;
     log_shorts(l, line), log_shapes(l, line);
-    read_zero(l, line);
+    unsigned may = log_may_say(l->reader, line);
+    if (may & MAY_SAY_ZERO) read_zero(l, line);
     log_counts(l, line);
     log_besides(l, line);
-    read_prose(l, line);
+    read_prose(l, line, may);
 }
