@@ -90,6 +90,7 @@ struct explained {
     struct assumed alternatives[ALTERNATIVES_MOST]; // what would resolve the difference
     int alternative_count;
     bool ran_too_full;      // it ran, and is predicted not to fit
+    bool room_alone;        // the alternatives make room for it, and do not give its time
     int lone_stages;        // layers for further tokens have the last but one alone; 0: not so
     const char *unadjusted; // why what no column says is not in the prediction; NULL: it is
     const char *guessed;    // what is not in the log and was only the likeliest; NULL: nothing

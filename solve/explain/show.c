@@ -285,8 +285,10 @@ static void put_finding(struct text *out, const struct explained *x)
     if (x->alternative_count) {
         text = arena_print(x->arena, "%s: %s", text,
                            !x->log.failure.out_of_memory
-                               ? x->ran_too_full ? "it ran, and as read it does not fit; with "
-                                                 : "the time is met with "
+                               ? x->room_alone ? "it ran, and as read it does not fit; its memory, "
+                                                 "not its time, is met with "
+                                 : x->ran_too_full ? "it ran, and as read it does not fit; with "
+                                                   : "the time is met with "
                            : *x->own.reason || x->own.device_bytes <= x->own.limit_bytes
                                ? "it would not with "
                                : "at that moment it would not with ");

@@ -144,6 +144,7 @@ static bool resolves(const struct explained *x, const struct prediction *p)
     bool fits = p->device_bytes <= p->capacity_bytes;
     if (x->log.failure.out_of_memory) return p->device_bytes > p->limit_bytes;
     if (x->ran_too_full && !fits) return false;
+    if (x->room_alone) return true;
     return x->measured_s > 0 ? fabs(time / x->measured_s - 1) <= near : fits;
 }
 
@@ -337,6 +338,8 @@ static enum explained_verdict judge(struct explained *x)
                         "shape or degrees are another run's");
     if (x->ran_too_full) {
         explain_find_alternatives(x);
+        x->room_alone = !x->alternative_count && x->measured_s > 0;
+        if (x->room_alone) explain_find_alternatives(x);
         if (x->alternative_count) return conclude(x, VERDICT_UNSTATED, "");
     }
     if (!(x->measured_s > 0))

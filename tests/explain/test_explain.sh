@@ -550,6 +550,17 @@ tail -1 out | grep -q '^any layout: .* s, -[0-9.]* % against the run' ||
 answers 0 "tensor-model-parallel-size\|micro_batch" explain megatron.log --set tp=2 --set pp=4
 answers 0 "b200-180gb" explain megatron.log --gpu b200-180gb
 answers 2 "expected a training log" explain ../../README.md
+# what ran and does not fit as it was read lacks a value that makes room, whatever its time was
+cat > full.log << 'END'
+***** Running training *****
+  Instantaneous batch size per device = 4
+  Total train batch size (w. parallel, distributed & accumulation) = 128
+  Gradient Accumulation steps = 4
+  1%|          | 10/1218 [01:40<3:21:20, 10.00s/it]
+  2%|          | 20/1218 [03:20<3:19:40, 10.00s/it]
+END
+answers 0 "its memory, not its time" explain full.log --gpu a100-80gb --set model=llama-2-7b
+grep -q "zero=2" out || complain "what shards its states is not named: $(cat out)"
 printf 'a\0b\n' > binary.log
 answers 2 "expected text, found a NUL byte" explain binary.log
 : > empty.log
