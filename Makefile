@@ -322,10 +322,8 @@ check: all tests proofs layers sizes format-check $(OUT)/tests/path/python3
 	@sh tests/trusted.sh $(OUT) docs/PROOFS.md > /dev/null
 	@PATH="$(abspath $(OUT)/tests/path):$$PATH" $(TEST_RUN) $(TESTS:%=$(OUT)/tests/%) $(SCRIPTS)
 
-# Tests start python3 thousands of times: itself, not a script that first looks for its version.
 $(OUT)/tests/path/python3: always
-	@rm -rf $(@D) && mkdir -p $(@D) && python=$$(python3 -c 'import sys; print(sys.executable)' \
-	    2> /dev/null) && printf '#!/bin/sh\nexec "%s" "$$@"\n' "$$python" > $@ && chmod +x $@ || :
+	@sh tests/path.sh $@
 
 # With their own set-up: these two are all that a fresh machine needs.
 test:

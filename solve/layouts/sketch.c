@@ -129,6 +129,7 @@ static bool same_numbers(const void *a, const void *b, size_t size) { return !me
 // Runs of the same layers share their arrays of prices.
 static bool runs_are_one(const struct priced_run *a, const struct priced_run *b)
 {
+    if (a->forward_ns != b->forward_ns) return false;
     struct priced_run own = *a;
     own.name = b->name, own.count = b->count, own.cut = b->cut;
     return !memcmp(&own, b, sizeof own);
@@ -369,7 +370,7 @@ bool layout_sketch_prices(struct layout_sketch *s, const struct priced *p, const
             if (!excluded) excluded = p->groups[g].excluded;
             continue;
         }
-        if (any < 0) gather_layers(s, p, main_run(p, g)), any = main_run(p, g);
+        if (any < 0) gather_layers(s, p, any = main_run(p, g));
         gather_group(s, p, any, g);
         gather_others(s, p, any, g);
     }
