@@ -1,7 +1,7 @@
 // Runs test programs, several at a time, the longest first, and counts them.
 // usage: run [--jobs N] [--alone "NAME ..."] [--most-mb MB] [--times FILE] [--hints FILE]
 //            [--logs FOLDER] PROGRAM ...
-//   --jobs     how many at a time; default 1
+//   --jobs     how many at a time; default 1. Of several, those that mostly sleep are not counted
 //   --alone    programs that run after the others, one at a time
 //   --most-mb  a program that passes but whose largest process takes more has failed
 //   --times    the time of each program, one per line; read to order the programs, then written
@@ -40,8 +40,8 @@ struct program {
     char log[PATH_BYTES];
     double expected_s, began_s;
     int place;
-    bool is_alone;
-    pid_t id;
+    bool is_alone, waits;
+    pid_t id; // 0 unless it runs
 };
 struct settings {
     int jobs;
@@ -114,13 +114,16 @@ static void keep_row(struct row r)
 
 // ---- the order
 
-// An unknown program may be the longest.
-static double expect_s(const char *name)
+// What a program took: an unknown one may be the longest.
+static struct row expect(const char *name)
 {
     const struct row *r = find_row(&times, name);
     if (!r) r = find_row(&hints, name);
-    return r ? r->wall_s : INFINITY;
+    return r ? *r : (struct row){.wall_s = INFINITY, .cpu_s = INFINITY};
 }
+
+// A program that sleeps most of its time takes no processor from others.
+static bool is_asleep(const struct row *r) { return r->wall_s > 8 && r->wall_s > 8 * r->cpu_s; }
 
 static bool is_among(const char *names, const char *name)
 {
@@ -143,7 +146,9 @@ static void add_program(const char *path)
     int length;
     if (program_count == PROGRAMS_MAX) give_up("too many programs:", path);
     *p = (struct program){.path = path, .name = name, .place = program_count++};
-    p->expected_s = expect_s(name);
+    struct row expected = expect(name);
+    p->expected_s = expected.wall_s;
+    p->waits = settings.jobs > 1 && is_asleep(&expected);
     p->is_alone = is_among(settings.alone, name);
     if (is_script(path)) length = snprintf(p->log, sizeof p->log, "%s/%s.log", settings.logs, name);
     else length = snprintf(p->log, sizeof p->log, "%s.log", path);
@@ -231,16 +236,23 @@ static void await_one(void)
 
 // ---- all of them
 
-static void run_all(void)
+static int count_running(bool with_waiting)
 {
     int running = 0;
+    for (int i = 0; i < program_count; i++)
+        running += programs[i].id && (with_waiting || !programs[i].waits);
+    return running;
+}
+
+static void run_all(void)
+{
     for (int i = 0; i < program_count; i++) {
-        int most = programs[i].is_alone ? 1 : settings.jobs;
-        for (; running >= most; running--) await_one();
+        const struct program *p = &programs[i];
+        int most = p->is_alone ? 1 : settings.jobs;
+        while (!p->waits && count_running(p->is_alone) >= most) await_one();
         start(&programs[i]);
-        running++;
     }
-    for (; running; running--) await_one();
+    while (count_running(true)) await_one();
 }
 
 static void name_slow(void)
