@@ -1,6 +1,9 @@
 // plumbline check: audits a certificate and reports what it verified, what it assumed, and how long
 // that took.
+#define _DEFAULT_SOURCE // sigaction
+#include <signal.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "data/base/command.h"
 #include "data/base/watch.h"
@@ -446,6 +449,20 @@ static const struct option_row rows[] = {
     MEMORY_ROW(AT(memory_mib), "48"),
 };
 
+// Long checks say every few seconds that they are at work.
+enum { SECONDS_OF_SILENCE = 5 };
+static volatile sig_atomic_t elapsed_s;
+
+static void show_elapsed(int number)
+{
+    char text[] = "plumbline check: at work for       s\n", *digit = strstr(text, " s\n");
+    (void)number;
+    elapsed_s += SECONDS_OF_SILENCE;
+    for (int rest = elapsed_s; rest > 0; rest /= 10) *--digit = (char)('0' + rest % 10);
+    (void)!write(STDERR_FILENO, text, sizeof text - 1);
+    alarm(SECONDS_OF_SILENCE);
+}
+
 COMMAND_RUN(run)
 {
     struct check_request *r = options;
@@ -456,7 +473,12 @@ COMMAND_RUN(run)
         return refuse(err, "--statement: - is already used by -o");
     // A document on standard output must be the only thing there.
     FILE *to = is_stdout(r->verdict) || is_stdout(r->statement) ? stderr : stdout;
-    TRY(check_run(&proven, r, to, arena, err));
+    const struct sigaction shown = {.sa_handler = show_elapsed, .sa_flags = SA_RESTART};
+    sigaction(SIGALRM, &shown, NULL);
+    alarm(SECONDS_OF_SILENCE);
+    enum status status = check_run(&proven, r, to, arena, err);
+    alarm(0);
+    TRY(status);
     if (r->statement && !proven)
         fprintf(stderr, "plumbline check: nothing is certified, so no statement is written\n");
     *exit_code = proven ? 0 : 1;

@@ -30,7 +30,16 @@ awk '/"paths": \[/ { print; getline; sub(/,$/, ""); print; skip = 1; next }
      { gsub(/"bound_ns": [0-9]+/, "\"bound_ns\": 1"); print }' proof.json > small.json
 "$plumbline" check small.json problem.json > out 2> err || die "check, within the default"
 grep -q 'no plan of any layout takes less than 1 ns' out || die "the claim of 1 ns"
+
+# Halted for 5 s as soon as it takes SIGALRM (bit 13 of those it catches).
+"$plumbline" check small.json problem.json > out 2> err &
+until grep -qs '^SigCgt:.*[2367abef][0-9a-f][0-9a-f][0-9a-f]$' /proc/$!/status; do
+    kill -0 $! 2> err || die "check without progress"
+done
+kill -STOP $! && sleep 5.2 && kill -CONT $! && wait $! || die "check, halted for 5 s"
+grep -qx 'plumbline check: at work for *5 s' err || die "progress after 5 s"
+
 "$plumbline" check small.json problem.json --memory-limit-mib 20 > out 2> err &&
     die "20 MiB should not suffice"
 grep -q 'needs more memory than' err || die "check with 20 MiB: expected a refusal"
-echo "a schedule of 16 stages and 4,800 micro-batches is checked in the default memory"
+echo "a schedule of 16 stages, 4,800 micro-batches: checked in the default memory, with progress"
