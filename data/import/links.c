@@ -166,10 +166,10 @@ static bool take_p2p_title(struct links *l, const struct text_lines *t)
          latency = !strcmp(t->words[at + 1], "Latency");
     l->table = TABLE_NONE, l->rows = 0;
     if (!width && !latency) return false;
+    bool both = at && !strcmp(t->words[at - 1], "Bidirectional");
+    if (both && !l->not_taken) l->not_taken = text_rest(t, 0, l->arena);
     // Reads wait for an answer, so they are no sends' times.
-    if (disabled >= 0 || find(t, "Reads)") >= 0 ||
-        (at && !strcmp(t->words[at - 1], "Bidirectional")))
-        return true;
+    if (disabled >= 0 || find(t, "Reads)") >= 0 || both) return true;
     l->table = width ? TABLE_PAIRS : TABLE_SHORT_PAIRS;
     l->unit = width ? 1e9 : 1e-6, l->columns = 0;
     return true;
@@ -346,7 +346,7 @@ static enum status read_links(struct links *l, const char *path, const char *tex
     if (l->samples.sample_count) return OK;
     if (any && l->columns == 2 && l->devices == 1)
         return refuse(err, "%s: the matrix is of one device, which has no link to measure", path);
-    if (l->passed_over)
+    if (l->not_taken)
         return refuse(err, "%s: expected a test in one direction, found \"%.60s\"", path,
                       l->not_taken);
     if (!any) TRY(foreign_refuse(path, text, "links", err));

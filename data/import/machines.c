@@ -1,4 +1,8 @@
-// See machines.h. EFA and RoCE pass the system's kernel by, TCP over several cards (A3) does not.
+// See machines.h. EFA, RoCE and A3 Mega's TCPXO, a datapath of its own in user space, pass the
+// system's kernel by, TCP over several cards (A3 High) does not. AWS's rates are the sustained
+// ones, not "up to" (S aws/karpenter-provider-aws 1d927085dd81, zz_generated.bandwidth.go, from
+// AWS's tables), Azure's NC those of its pages (S MicrosoftDocs/azure-compute-docs,
+// gpu-accelerated: nca100v4, ncadsh100v5, ncast4v3).
 #include "data/import/machines.h"
 
 #include <ctype.h>
@@ -19,17 +23,18 @@ static const struct cloud_machine machines[] = {
     {"p5e.48xlarge", "h200-141gb", 8, 32, 100, NIC_ROCE},
     {"p5en.48xlarge", "h200-141gb", 8, 16, 200, NIC_ROCE},
     {"p6-b200.48xlarge", "b200", 8, 8, 400, NIC_ROCE},
+    {"p6-b300.48xlarge", "b300", 8, 16, 400, NIC_ROCE},
     {"g5.48xlarge", "a10g-24gb", 8, 1, 100, NIC_ETHERNET},
     {"g5.12xlarge", "a10g-24gb", 4, 1, 40, NIC_ETHERNET},
     {"g5.24xlarge", "a10g-24gb", 4, 1, 50, NIC_ETHERNET},
-    {"g5.xlarge", "a10g-24gb", 1, 1, 10, NIC_ETHERNET},
-    {"g5.2xlarge", "a10g-24gb", 1, 1, 10, NIC_ETHERNET},
-    {"g5.4xlarge", "a10g-24gb", 1, 1, 25, NIC_ETHERNET},
+    {"g5.xlarge", "a10g-24gb", 1, 1, 2.5, NIC_ETHERNET},
+    {"g5.2xlarge", "a10g-24gb", 1, 1, 5, NIC_ETHERNET},
+    {"g5.4xlarge", "a10g-24gb", 1, 1, 10, NIC_ETHERNET},
     {"g5.8xlarge", "a10g-24gb", 1, 1, 25, NIC_ETHERNET},
     {"g5.16xlarge", "a10g-24gb", 1, 1, 25, NIC_ETHERNET},
-    {"p3.2xlarge", "v100-16gb", 1, 1, 10, NIC_ETHERNET},
-    {"g4dn.xlarge", "t4-16gb", 1, 1, 25, NIC_ETHERNET},
-    {"g4dn.2xlarge", "t4-16gb", 1, 1, 25, NIC_ETHERNET},
+    {"p3.2xlarge", "v100-16gb", 1, 1, 2.5, NIC_ETHERNET},
+    {"g4dn.xlarge", "t4-16gb", 1, 1, 5, NIC_ETHERNET},
+    {"g4dn.2xlarge", "t4-16gb", 1, 1, 10, NIC_ETHERNET},
     {"g4dn.4xlarge", "t4-16gb", 1, 1, 20, NIC_ETHERNET},
     {"g4dn.8xlarge", "t4-16gb", 1, 1, 50, NIC_ETHERNET},
     {"g4dn.16xlarge", "t4-16gb", 1, 1, 50, NIC_ETHERNET},
@@ -38,14 +43,14 @@ static const struct cloud_machine machines[] = {
     {"g6e.48xlarge", "l40s", 8, 4, 100, NIC_ETHERNET},
     {"g6e.24xlarge", "l40s", 4, 2, 100, NIC_ETHERNET},
     {"g6e.12xlarge", "l40s", 4, 1, 100, NIC_ETHERNET},
-    {"g6e.xlarge", "l40s", 1, 1, 20, NIC_ETHERNET},
-    {"g6e.2xlarge", "l40s", 1, 1, 20, NIC_ETHERNET},
+    {"g6e.xlarge", "l40s", 1, 1, 2.5, NIC_ETHERNET},
+    {"g6e.2xlarge", "l40s", 1, 1, 5, NIC_ETHERNET},
     {"g6e.4xlarge", "l40s", 1, 1, 20, NIC_ETHERNET},
     {"g6e.8xlarge", "l40s", 1, 1, 25, NIC_ETHERNET},
     {"g6e.16xlarge", "l40s", 1, 1, 35, NIC_ETHERNET},
-    {"g6.xlarge", "l4-24gb", 1, 1, 10, NIC_ETHERNET},
-    {"g6.2xlarge", "l4-24gb", 1, 1, 10, NIC_ETHERNET},
-    {"g6.4xlarge", "l4-24gb", 1, 1, 25, NIC_ETHERNET},
+    {"g6.xlarge", "l4-24gb", 1, 1, 2.5, NIC_ETHERNET},
+    {"g6.2xlarge", "l4-24gb", 1, 1, 5, NIC_ETHERNET},
+    {"g6.4xlarge", "l4-24gb", 1, 1, 10, NIC_ETHERNET},
     {"g6.8xlarge", "l4-24gb", 1, 1, 25, NIC_ETHERNET},
     {"g6.16xlarge", "l4-24gb", 1, 1, 25, NIC_ETHERNET},
     {"g6.12xlarge", "l4-24gb", 4, 1, 40, NIC_ETHERNET},
@@ -68,7 +73,7 @@ static const struct cloud_machine machines[] = {
     {"a2-megagpu-16g", "a100-40gb", 16, 1, 100, NIC_ETHERNET},
     {"a2-ultragpu-8g", "a100-80gb", 8, 1, 100, NIC_ETHERNET},
     {"a3-highgpu-8g", "h100-80gb", 8, 4, 200, NIC_ETHERNET},
-    {"a3-megagpu-8g", "h100-80gb", 8, 8, 200, NIC_ETHERNET},
+    {"a3-megagpu-8g", "h100-80gb", 8, 8, 200, NIC_ROCE},
     {"a3-ultragpu-8g", "h200-141gb", 8, 8, 400, NIC_ROCE},
     {"a4-highgpu-8g", "b200", 8, 8, 400, NIC_ROCE},
     {"ND96asr_v4", "a100-40gb", 8, 8, 200, NIC_INFINIBAND},

@@ -85,7 +85,7 @@ printf 'resource "aws_instance" "n" {\n  count = 4\n  instance_type = "p5.48xlar
     groups "h100-80gb:4x8 32xrocex100"
 told 'p5.48xlarge: 8 GPUs, and 32 x 100 Gb/s between nodes'
 echo 'machine_type: a3-megagpu-8g' | refuse 'does not say how many: give --nodes'
-echo 'machine_type: a3-megagpu-8g' | groups "h100-80gb:2x8 8xethernetx200" --nodes 2
+echo 'machine_type: a3-megagpu-8g' | groups "h100-80gb:2x8 8xrocex200" --nodes 2
 printf 'type: a3-megagpu-8g\nnode_count: 2\nmin_count: 3\n' |
     refuse 'several numbers of how many\|several'
 printf 'type: a3-megagpu-8g\nother: p5.48xlarge\ncount: 2\n' | refuse 'names 2 kinds of machines'
@@ -142,6 +142,21 @@ echo 'an H100' | refuse 'names h100, not how many a node has'
 
 # what looks like a number of nodes or cards, and is none
 words '1,024 H100 GPUs, 8 per node' 'h100-80gb:128x8 8xinfinibandx400'
+# a sentence at a time; numbers of processors, of all GPUs, of links within a node are others
+words 'on 4 nodes with 8 H100 GPUs each. The total batch is 512. A prompt has up to 3 calls.' \
+    'h100-80gb:4x8 8xinfinibandx400'
+words 'across 4 nodes with 8 H100s each' 'h100-80gb:4x8 8xinfinibandx400'
+words 'three dual socket AMD nodes, each with 4 V100 cards' 'v100-16gb:3x4 4xinfinibandx100'
+words '2 login nodes, 2 CPU-only nodes, and 15 H100 nodes with 8 H100' \
+    'h100-80gb:15x8 8xinfinibandx400'
+words '4 nodes, each with 4 V100 (16 GPUs in total). NVLink 400 Gbps, 25 Gbps Ethernet.' \
+    'v100-16gb:4x4 1xethernetx25'
+words '64 H100. These are 8 nodes with 8 H100. Each GPU has its own 400 Gb/s InfiniBand card.' \
+    'h100-80gb:8x8 8xinfinibandx400'
+echo '100+ nodes, each with 4 V100' | refuse 'says how many there are at least'
+words '| VM | Standard_ND96isr_H100_v5 |\n| Cluster | 10 nodes |' 'h100-80gb:10x8 8xinfinibandx400'
+told 'as many nodes as the words say'
+words "2 nodes of g4dn.2xlarge" "t4-16gb:2x1 1xethernetx10"
 words '16 GPUs (A100 80GB), 8 per node' 'a100-80gb:2x8 8xinfinibandx200'
 words '4 nodes with 8 A100 (32 A100 in total)' 'a100-80gb:4x8 8xinfinibandx200'
 words 'DGX A100 x 4' 'a100-80gb:4x8 8xinfinibandx200'

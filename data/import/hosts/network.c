@@ -32,6 +32,8 @@ static double gbit_at(const struct tokens *p, int i, bool network)
     int unit = *p->tokens[i].text ? i : i + 1;
     bool rate = token_is(p, unit, units), tera = token_is(p, unit, "tbps tb/s tbit/s"),
          bare = network && token_is(p, i, "g gb") && !is_memory(p, i);
+    static const char *const inside = "nvlink nvlinks nvswitch xgmi pcie";
+    if (token_is(p, i - 1, inside) || token_is(p, unit + 1, inside)) return 0;
     double value = p->tokens[i].value * (tera ? 1000 : 1);
     return (rate || tera || bare) && value >= 1 && value <= 25600 ? value : 0;
 }

@@ -10,7 +10,7 @@
 #include "data/import/hosts/tokens.h"
 
 enum { STATEMENTS_MOST = 16, CELLS_MOST = 32 };
-enum { NEAR = 8, NODE_MOST = 16 }; // tokens; GPUs of one node
+enum { NODE_MOST = 16 }; // GPUs of one node
 
 // What a line says; 0, NULL: it does not.
 struct statement {
@@ -48,7 +48,7 @@ static const char *name_of(const struct tokens *p, int at)
     int gb = 0;
     for (int i = at - 1; i >= 0 && at - i <= 4 && token_is_filler(p, i); i--)
         if (!gb) gb = token_memory(p, i);
-    for (int i = at + 1; i < p->count && i - at <= NEAR; i++) {
+    for (int i = at + 1; i < p->count && i - at <= TOKENS_NEAR; i++) {
         if (!token_is_filler(p, i) && !token_is(p, i, "( ,") && !token_is(p, i, "with each")) break;
         if (token_is(p, i, "pcie pcie4 pcie5")) card = "-pcie";
         if (token_is(p, i, "nvl")) card = "-nvl";
@@ -62,101 +62,6 @@ static const char *name_of(const struct tokens *p, int at)
               : arena_print(p->arena, "%s%s", name, card);
 }
 
-static const char node_words[] =
-    "node nodes server servers machine machines instance instances host "
-    "hosts box boxes vm vms system systems blade blades computer computers workstation "
-    "workstations";
-
-static const char many_nodes[] =
-    "nodes servers machines instances hosts boxes vms systems blades computers workstations";
-static const char no_adjectives[] =
-    "per each a an the this our in on with and to from at or by for across between over every is "
-    "are has have gpus cards cpus cores sockets racks pods total / : , ; | + -";
-
-// "8 x NVIDIA H100", "8 H100": where the number before a GPU is; -1: nowhere.
-static int count_before(const struct tokens *p, int at)
-{
-    int i = at - 1;
-    while (i >= 0 && at - i <= NEAR && token_is_filler(p, i) && !token_is_count(p, i, 65536)) i--;
-    // "CUDA 12 A100", "Table 3: ..."
-    bool label = token_is(p, i - 1,
-                          "cuda table figure fig section version v python step phase stage "
-                          "top day week gen llama qwen pcie gpu node rank index id no");
-    if (token_memory(p, i) || (label && !token_is(p, i + 1, "x"))) return -1;
-    return token_is_count(p, i, 65536) ? i : -1;
-}
-
-// "H100 80GB x8", "A100-SXM4 (8x)".
-static int count_behind(const struct tokens *p, int at)
-{
-    int i = at + 1;
-    while (i < p->count && i - at <= NEAR && token_is_filler(p, i) && !token_is(p, i, "x")) i++;
-    if (token_is(p, i, "x") && token_is_count(p, i + 1, 1024) && !token_memory(p, i + 1))
-        return i + 1;
-    bool ends = i + 2 >= p->count || token_is(p, i + 2, "| , ;");
-    return token_is_count(p, i, 1024) && token_is(p, i + 1, "x") && ends ? i : -1;
-}
-
-// "8 GPUs", "8-GPU", "GPUs per node: 8", "GPU count 8"; *each: it says that these are a node's.
-static int64_t gpus_in(const struct tokens *p, bool *each)
-{
-    for (int i = 0; i < p->count; i++) {
-        if (!token_is_count(p, i, 65536)) continue;
-        int k = i + 1, gpus = -1;
-        while (k < p->count && k - i <= 4 && token_is_filler(p, k) && !token_is(p, k, "gpu gpus"))
-            k++;
-        if (token_is(p, k, "gpu gpus accelerators cards") &&
-            !token_is(p, k + 1, "memory hours hour days"))
-            gpus = k;
-        bool named = false, counted = false;
-        for (k = i - 1; gpus < 0 && k >= 0 && i - k <= 6; k--) {
-            if (token_is(p, k, "gpus accelerators accelerator gpu")) {
-                named = token_is(p, k, "gpus accelerators") || counted ||
-                        token_is(p, k - 1, "of") || token_is(p, k + 1, "per count");
-                break;
-            }
-            counted |= token_is(p, k, "count number num per");
-            if (!token_is(p, k, "per node count number num total : / server machine instance host"))
-                break;
-        }
-        if (gpus < 0 && !named) continue;
-        for (k = 0; k < p->count; k++)
-            *each |= (token_is(p, k, "per") && token_is(p, k + 1, node_words)) ||
-                     token_is(p, k, "each") ||
-                     (token_is(p, k, "gpus") &&
-                      token_is(p, k + 1 + token_is(p, k + 1, "/ a"), node_words));
-        return (int64_t)p->tokens[i].value;
-    }
-    return 0;
-}
-
-// "4 nodes", "4 compute nodes", "4x DGX H100", "Nodes: 4", "number of nodes 4".
-static int64_t nodes_in(const struct tokens *p)
-{
-    for (int i = 0; i < p->count; i++) {
-        if (!token_is_count(p, i, 65536)) continue;
-        int k = i + 1, others = 0; // "20 Dell XE9680 servers"
-        while (k < p->count && k - i <= 6 && !token_is(p, k, node_words) && others < 3 &&
-               (token_is_filler(p, k) || p->tokens[k].gpu >= 0 ||
-                (others++, !token_is_number(p, k) && !token_is(p, k, no_adjectives))))
-            k++;
-        bool own = token_is(p, i + 1, "gpu") && !token_is(p, k, many_nodes), // "an 8-GPU node"
-            named = !own && token_is(p, k, others ? many_nodes : node_words) &&
-                    !token_is(p, k - 1, "per gpus"),
-             dgx = token_is(p, i + 1, "dgx hgx") ||
-                   (token_is(p, i + 1, "x") && token_is(p, i + 2, "dgx hgx")) ||
-                   (token_is(p, i + 1, "x nvidia") && token_is(p, i + 3, "dgx hgx"));
-        k = i - 1;
-        while (k >= 0 && token_is(p, k, ": of count number num total")) k--;
-        bool listed = token_is(p, k, "nodes servers machines instances") &&
-                      !token_is(p, k - 1, "per / gpus") && !token_is(p, i + 1, "x"),
-             counted = token_is(p, k, "node") && token_is(p, k + 1, "count") &&
-                       !token_is(p, k - 1, "per");
-        if (named || dgx || listed || counted) return (int64_t)p->tokens[i].value;
-    }
-    return 0;
-}
-
 // ---- lines and tables
 
 // A count that is one word's alone.
@@ -164,18 +69,6 @@ static void put_count(struct prose *p, int64_t *to, int64_t value)
 {
     p->differ |= value && *to && *to != value;
     if (value && !*to) *to = value;
-}
-
-// Where the number of the GPU at a token is; -1: nowhere.
-static int count_of(const struct tokens *p, int gpu)
-{
-    int count = count_before(p, gpu), behind = gpu + 1;
-    while (behind < p->count && behind - gpu <= 4 && token_is_filler(p, behind)) behind++;
-    bool nodes =
-        token_is(p, behind, node_words) || token_is(p, count + 1, "dgx hgx") ||
-        (token_is(p, count + 1, "x") && token_is(p, count + 2, "dgx hgx")); // "8 A100 nodes"
-    if (token_is(p, behind, "hour hours hrs day days month year performance speed")) return -1;
-    return count >= 0 && !nodes ? count : count_behind(p, gpu);
 }
 
 static bool alike(const char *a, const char *b)
@@ -200,11 +93,15 @@ static const char *unclear_in(const struct tokens *w)
         if (token_is_count(w, i - 1, 65536) && w->tokens[i - 1].value > 1 &&
             token_is(w, i, groups) && !token_is(w, i - 2, "in across over on"))
             return "counts racks or pods";
-        if (!token_is(w, i, "- to") || !token_is_count(w, i - 1, 65536)) continue;
         int k = i + 1;
+        while (token_is(w, i, "+") && k - i < 3 && !token_is(w, k, NODE_WORDS)) k++;
+        if (token_is(w, i, "+") && token_is_count(w, i - 1, 65536) && token_is(w, k, NODE_WORDS))
+            return "says how many there are at least";
+        if (!token_is(w, i, "- to") || !token_is_count(w, i - 1, 65536)) continue;
+        k = i + 1;
         while (k < w->count && (token_is_filler(w, k) || token_is_count(w, k, 65536))) k++;
         if (token_is_count(w, i + 1, 65536) &&
-            (token_is(w, k, node_words) || (k < w->count && w->tokens[k].gpu >= 0)))
+            (token_is(w, k, NODE_WORDS) || (k < w->count && w->tokens[k].gpu >= 0)))
             return "says from how many to how many";
     }
     return NULL;
@@ -217,7 +114,7 @@ static int64_t per_node(const struct tokens *w)
         int k = i + 1;
         while (token_is(w, k, "gpu gpus cards accelerators")) k++;
         if (token_is_count(w, i, NODE_MOST) && token_is(w, k, "per") &&
-            token_is(w, k + 1, node_words))
+            token_is(w, k + 1, NODE_WORDS))
             return (int64_t)w->tokens[i].value;
     }
     return 0;
@@ -255,6 +152,7 @@ static bool is_on_board(const struct tokens *w, int gpu)
     return false;
 }
 
+// A sentence, or a table's row.
 static void read_statement(struct prose *p, const char *line, int number)
 {
     struct statement s = {.line = number};
@@ -263,7 +161,7 @@ static void read_statement(struct prose *p, const char *line, int number)
     tokens_cut(w, line);
     for (int i = 0; i < w->count; i++) {
         if (w->tokens[i].gpu < 0) continue;
-        int of = count_of(w, i);
+        int of = sentence_count(w, i);
         if (gpu < 0 || (count < 0 && of >= 0)) {
             if (gpu >= 0 && !alike(name_of(w, gpu), name_of(w, i)))
                 put_other(p, name_of(w, gpu), number);
@@ -281,14 +179,19 @@ static void read_statement(struct prose *p, const char *line, int number)
                                                        : "says what is needed, not what there is";
         return;
     }
-    s.nodes = nodes_in(w);
-    s.gpus = count >= 0 ? (int64_t)w->tokens[count].value : gpus_in(w, &s.each);
-    if (count >= 0 && s.nodes == s.gpus && token_is(w, count + 1, node_words)) s.gpus = 0;
+    s.nodes = sentence_nodes(w);
+    s.gpus = count >= 0 ? (int64_t)w->tokens[count].value : sentence_gpus(w, &s.each);
+    if (count >= 0 && s.nodes == s.gpus && token_is(w, count + 1, NODE_WORDS)) s.gpus = 0;
     s.product = token_is(w, count - 1, "x");
     if (s.product && !s.nodes && token_is_count(w, count - 2, 65536)) // "2 x 8 H100"
         s.nodes = (int64_t)w->tokens[count - 2].value;
     s.each |= s.product || token_is(w, count - 1, "with of : have has |") || tokens_have(w, "each");
     s.total = tokens_have(w, "total across overall altogether");
+    for (int i = 0; i < w->count && s.total && s.nodes > 1; i++) // "(16 GPUs in total)"
+        s.product |= token_is_count(w, i, 65536) && (int64_t)w->tokens[i].value == s.nodes * s.gpus;
+    int after = gpu + 1; // "8 H100 GPUs each"
+    while (after < w->count && token_is_filler(w, after)) after++;
+    s.product |= count >= 0 && count < gpu && token_is(w, after, "each");
     const char *unclear = tokens_have(w, "nvl72") || (gpu < 0 && !s.nodes) ? NULL : unclear_in(w);
     if (gpu >= 0 && token_is(w, gpu - 1, "dgx") && count > gpu) // "DGX A100 x 4"
         s.nodes = s.gpus, s.gpus = 0;
@@ -299,16 +202,18 @@ static void read_statement(struct prose *p, const char *line, int number)
     if (each && s.gpus > each && s.gpus % each == 0 && (!s.nodes || s.nodes == s.gpus / each))
         s.nodes = s.gpus / each, s.gpus = each, s.product = true;
     if (unclear && !p->unclear) p->unclear = unclear, p->unclear_line = number;
-    network_read(w, line, (int)(s.nodes > 1 && s.total ? s.gpus / s.nodes : s.gpus), &s.network);
+    const struct statement *of = s.gpus || !p->said_count ? &s : &p->said[p->said_count - 1];
+    bool all = of->nodes > 1 && of->total && !of->product; // "Each GPU has a card of" the last
+    network_read(w, line, (int)(all ? of->gpus / of->nodes : of->gpus), &s.network);
     if (gpu < 0) {
         put_count(p, &p->loose.nodes, s.nodes), put_count(p, &p->loose.gpus, s.gpus);
-        p->loose.each |= s.each, p->loose.total |= s.total;
+        if (s.gpus || s.nodes) p->loose.each |= s.each, p->loose.total |= s.total;
         if (s.network.cards * s.network.card_gbit >
             p->loose.network.cards * p->loose.network.card_gbit)
             p->loose.network = s.network;
         return;
     }
-    s.gpu = name_of(w, gpu), s.many = tokens_have(w, many_nodes);
+    s.gpu = name_of(w, gpu), s.many = tokens_have(w, MANY_NODES);
     if (tokens_have(w, "nvl72")) { // the rack is the node
         for (int i = 1; i < w->count && !s.nodes; i++) {
             int k = i - 1 - token_is(w, i - 1, "x"); // "4 x NVL72 racks"
@@ -322,6 +227,8 @@ static void read_statement(struct prose *p, const char *line, int number)
     }
     for (int i = 0; i < p->said_count; i++) {
         struct statement *old = &p->said[i];
+        if (alike(old->gpu, s.gpu) && !old->nodes && s.nodes > 1 && old->gpus == s.gpus * s.nodes)
+            old->gpus = s.gpus, s.product = true; // "64 H100. These are 8 nodes with 8 H100"
         if (!alike(old->gpu, s.gpu) || (old->gpus && s.gpus && old->gpus != s.gpus) ||
             (old->nodes && s.nodes && old->nodes != s.nodes))
             continue;
@@ -329,7 +236,7 @@ static void read_statement(struct prose *p, const char *line, int number)
         if (strlen(s.gpu) > strlen(old->gpu)) old->gpu = s.gpu;
         if (!old->gpus)
             old->gpus = s.gpus, old->each = s.each, old->total = s.total, old->product = s.product;
-        if (!old->nodes) old->nodes = s.nodes;
+        if (!old->nodes) old->nodes = s.nodes, old->product |= s.product;
         if (!old->network.cards) old->network = s.network;
         return;
     }
@@ -370,6 +277,20 @@ static const char *with_heads(const struct prose *p, const char *line)
     return text;
 }
 
+// A line's sentences: a full stop behind a word of several letters, a blank and a capital letter.
+static void read_sentences(struct prose *p, const char *line, int number)
+{
+    const char *from = line;
+    for (const char *s = line; *s; s++) {
+        bool ends = s > line + 2 && s[0] == '.' && s[1] == ' ' && isupper((unsigned char)s[2]) &&
+                    !isupper((unsigned char)s[-1]) && s[-2] != ' ' && s[-2] != '.';
+        if (!ends) continue;
+        read_statement(p, arena_print(p->arena, "%.*s", (int)(s - from), from), number);
+        from = s + 2;
+    }
+    read_statement(p, from, number);
+}
+
 static enum status read_text(struct prose *p, struct text_lines *t, int64_t only, struct error *err)
 {
     const char *last = "";
@@ -381,8 +302,9 @@ static enum status read_text(struct prose *p, struct text_lines *t, int64_t only
         if (is_rule(line) && strchr(last, '|')) p->head_count = cells_of(last, p->heads, p->arena);
         if (!table && *line != '+') p->head_count = 0;
         last = line;
-        if (!only || only == t->line)
-            read_statement(p, table && p->head_count ? with_heads(p, line) : line, t->line);
+        if (only && only != t->line) continue;
+        if (table) read_statement(p, p->head_count ? with_heads(p, line) : line, t->line);
+        else read_sentences(p, line, t->line);
     }
 }
 

@@ -7,6 +7,7 @@
 
 #include "data/base/names.h"
 #include "data/import/hosts/sinfo.h"
+#include "data/import/hosts/tokens.h"
 
 enum status sinfo_add_unnamed(struct sinfo *s, int64_t nodes, const char *type, int64_t gpus,
                               const struct text_lines *t, struct error *err)
@@ -245,6 +246,8 @@ static enum status read_cloud(struct sinfo *s, struct text_lines *t, struct erro
                       t->path, found);
     if (!found && !sky) return OK;
     if (s->machine) type = s->machine->gpu, gpus = s->machine->gpus;
+    if (!nodes && !stated && !sky && (nodes = sentences_nodes(text, s->arena)) > 0)
+        s->guessed = "as many nodes as the words say (--nodes)";
     if (!nodes && sky) nodes = 1, s->guessed = "one node, the default of num_nodes";
     if (nodes < 1)
         return refuse(err, "%s: machines with %lld GPUs (%s): %s how many: give --nodes", t->path,

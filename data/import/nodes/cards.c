@@ -152,15 +152,16 @@ static void read_query(struct list *l)
                         (l->memory_follows && !says(l, 0, "Total", ":"));
 }
 
-// "GPU 0: NVIDIA A100-SXM4-40GB (UUID: GPU-...)", with or without the UUID.
+// "GPU 0: NVIDIA A100-SXM4-40GB (UUID: GPU-...)", with or without the UUID; "GPU 0,1,2,3: ...".
 static void read_names(struct list *l)
 {
     l->cards->split |= says(l, 0, "MIG", NULL) && strstr(WORD(l, 1), "g.") != NULL;
     for (int i = 0; i <= PREFIX_MOST && i + 2 < l->lines->word_count; i++) {
-        int64_t index = index_in(WORD(l, i + 1), "", ":");
-        if (strcmp(WORD(l, i), "GPU") || index < 0) continue;
+        const char *indices = WORD(l, i + 1), *last = strrchr(indices, ',');
+        if (strcmp(WORD(l, i), "GPU") || index_in(last ? last + 1 : indices, "", ":") < 0) continue;
         const char *name = rest_to(l, i + 2, " (UUID");
-        if (!is_bus(name)) name_card(l, index, name);
+        for (; indices && !is_bus(name); indices = strchr(indices, ','), indices += indices != NULL)
+            name_card(l, strtol(indices, NULL, 10), name);
         return;
     }
 }
@@ -373,6 +374,7 @@ static const struct {
     {"nvidia-smi -q", {"NVSMI LOG"}, read_query},
     {"nvidia-smi", {"NVIDIA-SMI "}, read_smi},
     {"nvidia-smi -L", {"(UUID: GPU-", "GPU models and configuration"}, read_names},
+    {"a report of an environment", {"NVIDIA Topology:", NULL}, read_names},
     {"deviceQuery", {"Device 0: \""}, read_device_query},
     {"rocminfo", {"Marketing Name:"}, read_agents},
     {"amd-smi", {"MARKET_NAME:"}, read_amd_smi},
