@@ -103,7 +103,7 @@ static bool read_chat(struct log *l, const char *line)
 
 void log_deepspeed(struct log *l, const char *line)
 {
-    if (!(l->reader->may & MAY_SAY_DEEPSPEED) || read_chat(l, line)) return;
+    if (read_chat(l, line)) return;
     double value;
     if (read_printed(l, line) || read_timer(l, line) || read_pipeline(l, line)) return;
     if (strstr(line, "see_memory_usage") || strstr(line, "MA ")) {

@@ -41,28 +41,9 @@ struct prose_rate {
 };
 
 // What is kept only while a log is read.
-// Kinds of what a line may say: see read.c.
-enum {
-    MAY_SAY_MEMORY = 1 << 0,
-    MAY_SAY_TRAINER = 1 << 1,
-    MAY_SAY_NEMO = 1 << 2,
-    MAY_SAY_TITAN = 1 << 3,
-    MAY_SAY_DEEPSPEED = 1 << 4,
-    MAY_SAY_COMPRESSION = 1 << 5,
-    MAY_SAY_ADVICE = 1 << 6, // what may help, to others
-    MAY_SAY_ZERO = 1 << 7,
-    MAY_SAY_BATCH = 1 << 8,
-    MAY_SAY_LENGTH = 1 << 9,
-    MAY_SAY_NARROW = 1 << 10,
-    MAY_SAY_CARD = 1 << 11,
-    TRIGGER_BITS = 13
-};
-
 struct log_reader {
     FILE *file;
-    unsigned short triggers[1 << TRIGGER_BITS];
-    unsigned may; // of the line
-    char *line;   // [LINE_MOST + 1], without prefixes and terminal codes
+    char *line; // [LINE_MOST + 1], without prefixes and terminal codes
     char block[1 << 16];
     size_t at, end;
     bool over;                 // the file's end was reached
@@ -124,9 +105,6 @@ struct log_reader {
 enum status log_open(struct log_reader *r, const char *path, struct arena *arena,
                      struct error *err);
 enum status log_next(struct log *l, bool *more, struct error *err);
-
-// read.c: the bits MAY_SAY_ of what a line may say.
-unsigned log_may_say(const struct log_reader *r, const char *line);
 
 // told.c: keeps the value, unless one that is known better is there.
 void tell(struct log *l, enum told what, enum told_by by, const char *key, const char *text,

@@ -79,9 +79,6 @@ static void read_gigabytes(struct log *l, const char *line)
 
 void log_memory(struct log *l, const char *line)
 {
-    // A report that is open, or a frame of a traceback, goes on.
-    if (!(l->reader->may & MAY_SAY_MEMORY) && !l->failure.out_of_memory && !l->reader->frame)
-        return;
     if (strstr(line, "memory (MB)")) read_ranks(l, line);
     if (strstr(line, "usage_ratio:")) read_hip(l, line);
     if (strstr(line, "max_memory_allocated(GB):")) read_gb(l, line);

@@ -62,7 +62,6 @@ static bool read_card(struct log *l, const char *line)
 
 void log_nemo(struct log *l, const char *line)
 {
-    if (!(l->reader->may & MAY_SAY_NEMO)) return;
     if (read_step(l, line) || read_bridge(l, line) || read_card(l, line)) return;
     if (!l->reader->part_measured && strstr(line, "--mode lora"))
         tell(l, TOLD_ADAPTERS, BY_SETTING, "--mode", "1", 1);

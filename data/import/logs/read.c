@@ -2,62 +2,6 @@
 
 #include "data/import/logs/internal.h"
 
-// ---- which readers are asked
-
-// Which readers may find anything in a line: each word that one of them looks for has one of its
-// three characters here, so that one pass over the line tells whom to ask. More are asked than find
-// something; a reader whose words change changes its row.
-static const struct {
-    unsigned reader;
-    const char *threes; // in any case, one after the other
-} rows[] = {
-    // "code -9", "137", "Killed", "DefaultCPUAllocator", "ram", "memory", "--mem=", "OOM", what
-    // grows, a frame and the passes that lines of it name, "usage_ratio", "gigabytes", " / "
-    {MAY_SAY_MEMORY, " -9137kiltcpramemo--moomkeencrfte\xe6\xad\xa5\xe9\x80\x90\xe4\xb8\x80"
-                     "\xe4\xb8\x8d.pyckw_avr.ss_es.fe_gl.te_on fe_rgig / "},
-    // rates, "Instantaneous", "accumulation) =", "steps =", "total_flos", "train_runtime",
-    // "TrainOutput", "train_samples", programs' names
-    {MAY_SAY_TRAINER,
-     "x ms/it/sp/mneon) s =l_fn_rtpun_ss ps/sgars/ts.tr.pafaa-fg_tf_lmtun_bg_eg m"},
-    {MAY_SAY_NEMO, "p_tp tvg:-moe_cn.bn-bn bl_trifo-cs.po.c[ne/me"},
-    {MAY_SAY_TITAN, "tpswpsh wrtsaligs(g priek fg tg eat8l pty:tit"},
-    {MAY_SAY_DEEPSPEED, "l pg.pec=(s)e_mma uoupsp"},
-    {MAY_SAY_COMPRESSION, "ebioonrsgo_q"},
-    {MAY_SAY_ADVICE, "ucimovomihoutead ye yu cd `"},
-    {MAY_SAY_ZERO, "z2_z3_erosdpybre_ds_zg_ss_sd s"},
-    {MAY_SAY_BATCH, "bat"},
-    {MAY_SAY_LENGTH, "seqlentexcut\xe5\xba\x8f\xe7\xaa\x97\xe9\x95\xbf"},
-    {MAY_SAY_NARROW, "-bn-aw-gp-in"},
-    {MAY_SAY_CARD, "r gr ch gvrau wg eb ea my eu mefo"},
-};
-
-static unsigned small(char c)
-{
-    return (unsigned char)(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c);
-}
-
-static unsigned place_of(unsigned three) { return (three * 0x9e3779b1U) >> (32 - TRIGGER_BITS); }
-
-static void make_triggers(struct log_reader *r)
-{
-    for (size_t i = 0; i < ARRAY_LENGTH(rows); i++)
-        for (const char *s = rows[i].threes; *s; s += 3)
-            r->triggers[place_of(small(s[0]) << 16 | small(s[1]) << 8 | small(s[2]))] |=
-                (unsigned short)rows[i].reader;
-}
-
-unsigned log_may_say(const struct log_reader *r, const char *line)
-{
-    unsigned three = 0, may = 0;
-    for (const char *s = line; *s; s++) {
-        three = (three << 8 | small(*s)) & 0xffffff;
-        may |= r->triggers[place_of(three)];
-    }
-    return may;
-}
-
-// ---- lines
-
 // Lines of which thousands come, and which name nothing new: only the format's own function sees
 // them.
 static bool is_measured_line(const char *line)
@@ -74,7 +18,6 @@ static void read_line(struct log *l, const char *line)
 {
     static void (*const formats[])(struct log *, const char *) = {
         log_megatron, log_titan, log_deepspeed, log_nemo, log_mlperf, log_trainer};
-    l->reader->may = log_may_say(l->reader, line);
     bool plain = !is_measured_line(line);
     if (!told(l, TOLD_VERSION)) log_date(l, line);
     if (plain) log_memory(l, line);
@@ -83,7 +26,7 @@ static void read_line(struct log *l, const char *line)
     if (!plain || l->reader->in_dump) return;
     log_names(l, line);
     if (!strstr(line, "[config.py:") && strncmp(line, "export ", 7) != 0) log_settings(l, line);
-    if (l->reader->may & MAY_SAY_COMPRESSION) log_compression(l, line);
+    log_compression(l, line);
     log_words(l, line), log_prose(l, line);
 }
 
@@ -189,7 +132,6 @@ static enum status read_all(struct log *l, const char *path, const char *run, st
     l->reader = TAKE(arena, 1, struct log_reader);
     l->reader->keys = log_keys_make(arena);
     l->reader->models = log_models_make(arena);
-    make_triggers(l->reader);
     TRY(log_open(l->reader, path, arena, err));
     for (;;) {
         TRY(log_next(l, &more, err));

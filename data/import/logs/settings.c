@@ -282,8 +282,7 @@ void log_settings(struct log *l, const char *line)
         is_of_writer(l->reader, line))
         return;
     take_adapter(l, by, line), take_trainer(l, line);
-    bool advises = l->reader->may & MAY_SAY_ADVICE;
-    const char *helped = advises ? behind_which_none(line) : NULL;
+    const char *helped = behind_which_none(line);
     for (const char *s = line; *s && (!helped || s < helped);) {
         if (!isalpha((unsigned char)*s) && *s != '_') {
             s++;

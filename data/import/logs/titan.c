@@ -97,10 +97,8 @@ void log_titan(struct log *l, const char *line)
 {
     double value;
     const char *after;
-    bool may = l->reader->may & MAY_SAY_TITAN;
-    if (may && read_step(l, line)) return;
+    if (read_step(l, line)) return;
     read_section(l, line);
-    if (!may) return;
     if (strstr(line, "device mesh with [")) read_mesh(l, line);
     else if (strstr(line, "Training starts at step") || strstr(line, "Trainer is initialized"))
         read_start(l, line);

@@ -235,7 +235,6 @@ void log_take_prose(struct log *l)
 void log_trainer(struct log *l, const char *line)
 {
     log_script(l, line);
-    if (!(l->reader->may & MAY_SAY_TRAINER)) return;
     if (strstr(line, "Max memory: ") && strstr(line, "Platform")) // unsloth's first lines
         log_gpu_of_program(l, line);
     if (!read_bar(l, line)) read_json(l, line);

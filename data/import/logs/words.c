@@ -12,9 +12,11 @@ static void read_zero(struct log *l, const char *line)
                                           "zero3_offload", NULL};
     static const char *const plain[] = {"z2_config", "z3_config", "zero2_config", "zero3_config",
                                         NULL};
+    static const char *const any[] = {"zero", "fsdp", "stage",  "ds_z",        "z2_",
+                                      "z3_",  "hsdp", "hybrid", "distributed", NULL};
+    if (!has_one_in_any_case(line, any)) return; // each word below has one
     bool tried = strstr(line, "\xe4\xb9\x9f\xe4\xb8\x80\xe6\xa0\xb7") != NULL; // "no different"
-    if (!tried && !has_one_of(line, plain) &&
-        has_one_of(line, offload)) // "ds_z3_offload_config.json"
+    if (!tried && !has_one_of(line, plain) && has_one_of(line, offload)) // "ds_z3_offload.json"
         tell(l, TOLD_OFFLOAD, BY_WORDS, "offload, in a file's name", "1", 1);
     static const char *const fsdp[] = {"fsdp with", "enable fsdp", "with fsdp", "using fsdp",
                                        "fsdp only", "use fsdp", "torch fsdp", "hsdp",
@@ -367,12 +369,12 @@ static void read_context(struct log *l, const char *line)
 }
 
 // "24GB of VRAM", "192G per GPU", "each with 24 GB": of a card that nothing names; 0: none is so.
-static int card_gb_in_words(const char *line, unsigned may)
+static int card_gb_in_words(const char *line)
 {
     static const char *const of[] = {"per gpu",     "per card",      "each gpu", "vram",
                                      "gpu with",    "gb each",       "g each",   "cuda memory",
                                      "memory each", "gpu memory is", "geforce",  NULL};
-    bool card = may & MAY_SAY_CARD && has_one_in_any_case(line, of);
+    bool card = has_one_in_any_case(line, of);
     int first = 0, own = 0;
     double value;
     const char *after;
@@ -392,7 +394,7 @@ static int card_gb_in_words(const char *line, unsigned may)
     return own ? own : first;
 }
 
-static void read_prose(struct log *l, const char *line, unsigned may)
+static void read_prose(struct log *l, const char *line)
 {
     static const struct count_words counts[] = {
         {"GPU number:", TOLD_GPUS_PER_NODE},         {"umber of gpus:", TOLD_NUM_GPUS},
@@ -404,13 +406,12 @@ static void read_prose(struct log *l, const char *line, unsigned may)
         {"radient accumulation:", TOLD_ACCUMULATION}};
     tell_counts(l, line, BY_WORDS, "in words", counts, ARRAY_LENGTH(counts));
     if (has_digit(line)) {
-        if (may & MAY_SAY_BATCH) read_batch(l, line);
-        if (may & MAY_SAY_LENGTH) read_lengths(l, line), read_thousands(l, line);
-        read_context(l, line);
+        read_batch(l, line), read_lengths(l, line);
+        read_thousands(l, line), read_context(l, line);
     }
     read_quoted(l, line);
     read_adapters(l, line);
-    if (may & MAY_SAY_NARROW && has_digit(line)) read_narrow(l, line);
+    if (has_digit(line)) read_narrow(l, line);
     if (strstr(line, "HybridEP")) tell(l, TOLD_DISPATCHER, BY_WORDS, "HybridEP", "hybridep", 8);
     if (strstr(line, "DeepEP")) tell(l, TOLD_DISPATCHER, BY_WORDS, "DeepEP", "deepep", 6);
     if (strstr(line, "Transformer Engine CUDA graphs"))
@@ -444,7 +445,7 @@ static void read_prose(struct log *l, const char *line, unsigned may)
     if (!strncmp(line, "Traceback", 9) || strstr(line, "Traceback (most recent call last)"))
         l->reader->traced = true;
     if (!l->reader->card_gb) l->reader->card_gb = log_chinese_card_gb(line);
-    if (!l->reader->card_gb && has_digit(line)) l->reader->card_gb = card_gb_in_words(line, may);
+    if (!l->reader->card_gb && has_digit(line)) l->reader->card_gb = card_gb_in_words(line);
 }
 
 // When, at the earliest: the month in a container's tag, "nvcr.io/nvidia/nemo:23.08".
@@ -492,9 +493,8 @@ void log_words(struct log *l, const char *line)
     if (l->lines == 1) l->reader->titled = line[0] == '#' && line[1] == ' ';
     if (log_is_of_others(line)) return;
     log_shorts(l, line), log_shapes(l, line);
-    unsigned may = log_may_say(l->reader, line);
-    if (may & MAY_SAY_ZERO) read_zero(l, line);
+    read_zero(l, line);
     log_counts(l, line);
     log_besides(l, line);
-    read_prose(l, line, may);
+    read_prose(l, line);
 }
