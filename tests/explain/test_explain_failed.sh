@@ -330,7 +330,7 @@ printf 'xtuner train llama2_7b_qlora_alpaca_e3 on one T4: CUDA out of memory\n' 
 reads named.md adapters=1 weight_bits=4
 printf 'CUDA out of memory: run_clm.py --model_name_or_path gpt2 on one V100 32GB\n' > small.md
 reads small.md layers=12 precision=fp32
-printf 'OOM: Qwen3-8B on 8 V100 32GB, batchsize \xe9\x83\xbd\xe8\xb0\x83\xe6\x88\x90' > chat.md
+printf 'OOM: Qwen3-8B on 8 V100 32GB, batchsize \351\203\275\350\260\203\346\210\220' > chat.md
 printf '1\n--actor_zero_stage 3 --critic_zero_stage 3\n' >> chat.md
 reads chat.md zero=3 micro_batch=1
 answers 0 "PPO: a critic is trained, too" explain chat.md
