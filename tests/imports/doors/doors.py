@@ -252,6 +252,8 @@ def prices(name):
         document.pop(key, None)
     for key in ("recompute", "recomputed_layers"):  # a framework's one setting changes no price
         document["layout"].pop(key, None)
+    if document["layout"]["pipeline"] == 1:  # no message crosses a cut
+        document.pop("cuts")
     return document
 
 
