@@ -73,6 +73,16 @@ printf 'GPU 0: Tesla T4 (UUID: GPU-1)\nGPU 2: Tesla T4 (UUID: GPU-3)\n' |
 printf 'GPU 0: Tesla T4 (UUID: GPU-1)\n...\nGPU 7: Tesla T4 (UUID: GPU-3)\n' |
     refuse "rows are left out at '...'"
 
+# a matrix beside the GPUs' names: its own NICs, not those of the shipped nodes
+{
+    printf 'GPU 0,1: NVIDIA H800\nNVIDIA Topology:\n\tGPU0\tGPU1\tNIC0\tNIC1\tNIC2\n'
+    printf 'GPU0\tX\tNV8\tPIX\tSYS\tSYS\n'
+    printf 'GPU1\tNV8\tX\tSYS\tPIX\tSYS\nNIC0\tPIX\tSYS\tX\tSYS\tSYS\n'
+    printf 'NIC1\tSYS\tPIX\tSYS\tX\tSYS\nNIC2\tSYS\tSYS\tSYS\tSYS\tX\n'
+} | cards "h800-80gb 2 84.9 200"
+told '2 of 3 NICs counted'
+grep -q '"count": 2' "$work/cluster.json" || wrong "NICs are not those of the matrix"
+
 # what one program's words begin is forgotten where another's list it is
 printf 'NVIDIA-SMI \nEnabled\nGPU 0: Tesla T4 (UUID: GPU-1)\n' | cards "t4-16gb 1 15.6 6.25"
 

@@ -273,7 +273,7 @@ static enum status put_nics(struct node_group *g, struct reading *r, const struc
                     n->like ? "--like" : "that cluster");
     int64_t nics = n->nics >= 0 ? n->nics : t->form == FORM_MATRIX ? nics_near(t) : 0;
     if (!(n->nic_bytes_per_s > 0)) {
-        if (!n->like || !g->nic_count || t->form != FORM_MATRIX || !nics) return OK;
+        if (!g->nic_count || t->form != FORM_MATRIX || !nics) return OK;
         g->nics = TAKE_COPY(t->arena, g->nics, g->nic_count);
         g->nics[0].count = (int)nics, g->nic_count = 1;
         return OK;
@@ -383,7 +383,8 @@ static enum status make_cluster(struct reading *r, const struct topology *t,
     return OK;
 }
 
-static void tell_cluster(const struct topology *t, const struct numbers *n)
+static void tell_cluster(const struct node_group *g, const struct topology *t,
+                         const struct numbers *n)
 {
     int pairs[PATH_LINKS + LINKS_MAX + 1] = {0};
     if (n->intra_bytes_per_s > 0 && count_pairs(t, pairs) > 1)
@@ -391,8 +392,7 @@ static void tell_cluster(const struct topology *t, const struct numbers *n)
                 "%s: GPUs are joined by several kinds of path; --intra-bytes-per-s is one link for "
                 "all of them: give the slowest's, or let --link-bytes-per-s say what links have\n",
                 t->path);
-    if (t->form == FORM_MATRIX && !t->cut && t->count > t->gpu_count &&
-        (n->nic_bytes_per_s > 0 || n->like))
+    if (t->form == FORM_MATRIX && !t->cut && t->count > t->gpu_count && g->nic_count)
         fprintf(stderr, "%s: %lld of %d NICs counted%s\n", t->path,
                 (long long)(n->nics < 0 ? nics_near(t) : n->nics), t->count - t->gpu_count,
                 n->nics < 0 ? ": those nearest to a GPU; change with --nics" : "");
@@ -445,7 +445,7 @@ static enum status read_file(void *options, struct error *err)
 static void tell(const void *options)
 {
     const struct options *o = options;
-    if (o->import.output) tell_cluster(&o->read, &o->asked);
+    if (o->import.output) tell_cluster(o->import.cluster.groups, &o->read, &o->asked);
 }
 
 static const struct reader reader = {"topology", MAKES_CLUSTER, false, read_file, tell};
